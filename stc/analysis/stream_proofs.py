@@ -87,7 +87,7 @@ from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.size import Size, Symbol, are_equal, minimum
-from stc.iteration.sized_reshapes import at_largest, resized, sliced
+from stc.iteration.sized_reshapes import at_largest, dealt, resized, sliced
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same, and accesses to what has a
@@ -293,8 +293,9 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
         case SplitOp():
             for index, part in enumerate(op.parts):
                 name = f"part {index} of {_named(op.source)}"
-                split_into = _order(op.source), _order(part), index, len(op.parts)
-                yield _Edge(op, "split", name, partial(_split, *split_into), partial(SplitPart, *split_into))
+                sides, which = (_order(op.source), _order(part)), (index, len(op.parts))
+                largest = map(at_largest, sides)
+                yield _Edge(op, "split", name, partial(_split, *sides, *which), partial(SplitPart, *largest, *which))
         case MergeOp():
             yield from _merge_edges(op)
         case _ if _handles_itensors(op):
@@ -554,6 +555,10 @@ def _sliced(full: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> st
 @lru_cache(maxsize=4096)
 def _split(full: StreamOrder, part: StreamOrder, number: int, parts: int) -> str:
     """`part` is the tokens number, number + parts, ... of `full`, at their coordinates or, as a tensor of its own, from 0."""
+    if not (full.is_static and part.is_static):
+        if (whole := dealt(full, at_largest(part), parts)) != part:
+            raise Wrong(f"the part is {part}, expected the sizes of the whole: {whole}")
+        return _split(at_largest(full), at_largest(part), number, parts)
     expected = round_robin_parts(normal_form(full), parts)[number]
     return _equal(without_constants(expected) if part.is_exact else expected, part)
 

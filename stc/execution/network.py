@@ -122,7 +122,7 @@ class Network:
     def _move(self, op: Operation) -> None:
         kinds = (value.type for value in (*op.operands, *op.results) if isinstance(value.type, ItensorType))
         kind = next((kind for kind in kinds if not kind.order.is_static), None)
-        if kind is not None and not isinstance(op, itensor.ChunkOp | itensor.ConcatOp | itensor.ConverterOp):
+        if kind is not None and isinstance(op, itensor.ReorderOp | itensor.MergeOp):
             raise CompileError(f"'{op.name}' of {kind}", where=self.where, accepted="integer sizes")
         name = f"{op.name} {' '.join(f'%{result.name_hint}' for result in op.results if result.name_hint)}".strip()
         readers = [self.reader(value, name) for value in op.operands]

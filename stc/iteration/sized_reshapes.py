@@ -59,6 +59,17 @@ def sliced(full: StreamOrder, part: StreamOrder, offset: Sequence[int]) -> Strea
     return part
 
 
+def dealt(full: StreamOrder, part: StreamOrder, parts: int) -> StreamOrder:
+    """`part`, one of `parts` to which tokens of `full` go in turn at the largest sizes, with the sizes of `full`.
+
+    The innermost loop deals its tokens, as many to each part, so that a size outside it changes nobody's turn. ValueError where that
+    is not so, or a dimension of run-time size is not enumerated entry by entry by one loop of both.
+    """
+    if not full.loops or not is_static(inner := full.loops[-1].trip) or inner % parts:
+        raise ValueError(f"the innermost loop of {full} does not have as many tokens for each of {parts} parts")
+    return sliced(full, part, (0,) * full.rank)
+
+
 def _with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:
     return replace(order, loops=(*order.loops[:loop], replace(order.loops[loop], trip=trip), *order.loops[loop + 1 :]))
 

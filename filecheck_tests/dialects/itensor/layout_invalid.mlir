@@ -211,7 +211,7 @@ func.func @f(%a : !A) {
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<4x2xf32, iter_space: [seq<=2] * [2], iter_map: (d0) -> (0, d0)>
 func.func @f(%a : !A) {
-  // expected-error @below {{result 0 has a symbolic size, expected integers}}
+  // expected-error @below {{result 0 has the order 4x2, iter_space: [seq<=2] * [2], iter_map: (d0) -> (0, d0), expected the sizes of the whole: 4x2, iter_space: [2] * [2], iter_map: (d0) -> (0, d0)}}
   %0 = itensor.chunk %a at [0, 0] : !A to !B
   func.return
 }

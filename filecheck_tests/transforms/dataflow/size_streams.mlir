@@ -139,3 +139,36 @@ func.func @main(%x: tensor<7x4xf32> {stc.sizes = [#itensor.size<pos<=7>, #itenso
   func.return %y : tensor<7x4xf32>
 }
 // CHECK:       itensor.converter %b {shared_loops = 0, buffer_shape = [3, 4], blocks = 1} : !itensor1 to !itensor2
+
+// -----
+
+// Heads that go to two copies of a task: a cut of another dimension, a cast that splits such a loop and a converter to narrower
+// tokens keep the loop over rows; so does the cut of what a converter has sent again for each head, from a buffer of all rows.
+!heads = !itensor.itensor<1x1x4xf32, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!pairs = !itensor.itensor<1x1x4xf32, iter_space: [2, 2, 6] * [2, 1, 1], iter_map: (d0, d1, d2) -> (d0 + d1, d2, 0)>
+!half = !itensor.itensor<1x1x4xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!narrow = !itensor.itensor<1x1x2xf32, iter_space: [2, 6, 2] * [1, 1, 2], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+!mask = !itensor.itensor<1xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0)>
+!again = !itensor.itensor<1xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d1)>
+func.func @main(%x: tensor<4x6x4xf32> {stc.sizes = [#itensor.size<4>, #itensor.size<pos<=6>, #itensor.size<4>]},
+                %m: tensor<6xf32> {stc.sizes = [#itensor.size<pos<=6>]}, %p: i32 {stc.name = "pos"})
+    -> (tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<6xf32>) {
+  %y, %z, %n = dataflow.kernel @k(%a = %x : tensor<4x6x4xf32> as !heads, %b = %m : tensor<6xf32> as !mask)
+      -> (tensor<2x6x4xf32> as !half, tensor<2x6x4xf32> as !narrow, tensor<6xf32> as !again) {
+    %t = itensor.cast %a : !heads to !pairs
+    %h, %l = itensor.chunk %t at [0, 0, 0], [2, 0, 0] : !pairs to !half, !half
+    %c = itensor.converter %l {shared_loops = 2, buffer_shape = [1, 1, 4], blocks = 2} : !half to !narrow
+    %d = itensor.converter %b {shared_loops = 0, buffer_shape = [6], blocks = 1} : !mask to !again
+    dataflow.yield %h, %c, %d : !half, !narrow, !again
+  }
+  func.return %y, %z, %n : tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<6xf32>
+}
+// CHECK-DAG:   ![[PAIRS:.*]] = !itensor.itensor<1x1x4xf32, iter_space: [2, 2, pos<=6] * [2, 1, 1], iter_map: (d0, d1, d2) -> (d0 + d1, d2, 0)>
+// CHECK-DAG:   ![[HALF:.*]] = !itensor.itensor<1x1x4xf32, iter_space: [2, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+// CHECK-DAG:   ![[NARROW:.*]] = !itensor.itensor<1x1x2xf32, iter_space: [2, pos<=6, 2] * [1, 1, 2], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG:   ![[AGAIN:.*]] = !itensor.itensor<1xf32, iter_space: [2, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d1)>
+// CHECK:       itensor.cast %a : {{.*}} to ![[PAIRS]]
+// CHECK-NEXT:  itensor.chunk {{.*}} at [0, 0, 0], [2, 0, 0] : ![[PAIRS]] to ![[HALF]], ![[HALF]]
+// CHECK-NEXT:  itensor.converter {{.*}} {shared_loops = 2, buffer_shape = [1, 1, 4], blocks = 1} : ![[HALF]] to ![[NARROW]]
+// CHECK-NEXT:  itensor.converter {{.*}} {shared_loops = 0, buffer_shape = [6], blocks = 1} : {{.*}} to ![[AGAIN]]
+// PROVED:      itensor.chunk

@@ -22,13 +22,42 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itenso
 
 // -----
 
+// A slice that takes rows of which it is not known whether they are there.
 !rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
-!twice = !itensor.itensor<1x4xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d1, 0)>
-// expected-error @unknown {{pass 'size-streams': @k: 'itensor.converter' of %a, whose size is known at run time (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)); accepted: tasks, forks, reshapes and concatenations of such streams}}
+!half = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: %c is no slice of other dimensions of %a (entries 3 to 6 of dimension 0, of run-time size, are cut out); accepted: slices that keep dimensions of run-time size whole}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<3x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<3x4xf32> as !half) {
+    %c = itensor.chunk %a at [3, 0] : !rows to !half
+    dataflow.yield %c : !half
+  }
+  func.return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// Tokens of several rows, of which the last may be there in part.
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+!tiles = !itensor.itensor<2x4xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: %c is converted from or to another than entries in one loop (dimension 0 of 2x4, iter_space: [3] * [2], iter_map: (d0) -> (d0, 0) is not one loop over single entries from 0 on); accepted: a loop over single entries of run-time size}}
 func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
-  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !twice) {
-    %c = itensor.converter %a {shared_loops = 0, buffer_shape = [6, 4], blocks = 1} : !rows to !twice
-    dataflow.yield %c : !twice
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !tiles) {
+    %c = itensor.converter %a {shared_loops = 0, buffer_shape = [6, 4], blocks = 1} : !rows to !tiles
+    dataflow.yield %c : !tiles
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+// Two rows of each pair in turn: of an odd number of rows the last pair is not whole.
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+!pairs = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: %c is no reshape of other dimensions (dimension 0 of 1x4, iter_space: [3, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0) is not one loop over single entries from 0 on); accepted: reshapes that keep dimensions of run-time size}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !pairs) {
+    %c = itensor.cast %a : !rows to !pairs
+    dataflow.yield %c : !pairs
   }
   func.return %y : tensor<6x4xf32>
 }

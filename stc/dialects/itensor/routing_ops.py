@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, i64
@@ -40,7 +41,7 @@ from stc.dialects.itensor.type import ItensorType
 from stc.iteration.concatenation import concatenation_mismatch
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, is_static, static
-from stc.iteration.sized_reshapes import at_largest, sliced
+from stc.iteration.sized_reshapes import at_largest, dealt, sliced
 
 Offsets = ArrayAttr[DenseArrayBase]
 
@@ -231,14 +232,10 @@ def _verify_slice(what: str, full: ItensorType, part: ItensorType, offset: tuple
     if len(offset) != full.rank:
         raise VerifyException(f"{what} has an offset of rank {len(offset)}, expected rank {full.rank}")
     if not (part.order.is_static and full.order.is_static):
-        _verify_slice_of_sizes(what, full.order, part.order, offset)
-        return
+        _verify_sizes_of(what, part.order, partial(sliced, full.order, at_largest(part.order), offset))
+    whole, order = at_largest(full.order), at_largest(part.order)
     for dimension, start in enumerate(offset):
-        extent, total, element = (
-            part.tensor_shape[dimension],
-            full.tensor_shape[dimension],
-            full.element_shape[dimension],
-        )
+        extent, total, element = order.static_shape[dimension], whole.static_shape[dimension], whole.element[dimension]
         if start < 0 or start + extent > total:
             raise VerifyException(
                 f"{what} covers {start} to {start + extent} of dimension {dimension}, expected a slice of its {total} entries"
@@ -248,7 +245,7 @@ def _verify_slice(what: str, full: ItensorType, part: ItensorType, offset: tuple
                 f"{what} covers {start} to {start + extent} of dimension {dimension}, which cuts elements of {element}, "
                 f"expected multiples of {element}"
             )
-    mismatch = slice_mismatch(full.order, part.order, offset)
+    mismatch = slice_mismatch(whole, order, offset)
     if mismatch is not None:
         token, expected, found = mismatch
         raise VerifyException(
@@ -257,15 +254,13 @@ def _verify_slice(what: str, full: ItensorType, part: ItensorType, offset: tuple
         )
 
 
-def _verify_slice_of_sizes(what: str, full: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> None:
+def _verify_sizes_of(what: str, part: StreamOrder, expected: Callable[[], StreamOrder]) -> None:
+    """That `part` has the sizes of the whole, as in the order that is `expected`, which raises ValueError where there is none."""
     try:
-        expected = sliced(full, at_largest(part), offset)
+        if part != (order := expected()):
+            raise VerifyException(f"{what} has the order {part}, expected the sizes of the whole: {order}")
     except ValueError as error:
-        raise VerifyException(f"{what} is no slice that keeps dimensions of run-time size whole: {error}") from error
-    if part != expected:
-        raise VerifyException(f"{what} has the order {part}, expected the sizes of the whole: {expected}")
-    if slice_mismatch(at_largest(full), at_largest(part), offset) is not None:
-        raise VerifyException(f"{what} has the order {part}, expected the tokens of the whole in this slice, in its order")
+        raise VerifyException(f"{what} does not keep dimensions of run-time size whole: {error}") from error
 
 
 def _overlap(
@@ -340,8 +335,8 @@ def _verify_split(what: str, full: ItensorType, parts: Sequence[ItensorType]) ->
         if part.tile_type != full.tile_type:
             raise VerifyException(f"{what} {index} has elements {part.tile_type}, expected {full.tile_type} as the whole")
         if not (part.order.is_static and full.order.is_static):
-            raise VerifyException(f"{what} {index} has a symbolic size, expected integers")
-        mismatch = split_mismatch(full.order, part.order, index, len(parts))
+            _verify_sizes_of(f"{what} {index}", part.order, partial(dealt, full.order, at_largest(part.order), len(parts)))
+        mismatch = split_mismatch(at_largest(full.order), at_largest(part.order), index, len(parts))
         if mismatch is not None:
             token, expected, found = mismatch
             raise VerifyException(

@@ -17,7 +17,20 @@ from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
 from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, ReassociateOp, SizeOp, SymbolType, WriteOp
+from stc.dialects.itensor import (
+    CastOp,
+    ChunkOp,
+    ConcatOp,
+    ConverterOp,
+    ForkOp,
+    ItensorType,
+    ReadOp,
+    ReassociateOp,
+    SizeOp,
+    SplitOp,
+    SymbolType,
+    WriteOp,
+)
 from stc.dialects.itensor.accesses import constant_value
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.routing_ops import offsets_attr
@@ -26,9 +39,9 @@ from stc.iteration.block_tokens import token_lanes
 from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, is_static, maximum, minimum, sum_of, symbols_in
-from stc.iteration.sized_reshapes import resized, sliced
+from stc.iteration.sized_reshapes import dealt, resized, sliced
 
-PASSED = "tasks, forks, reshapes, slices, concatenations and converters of such streams"
+PASSED = "tasks, forks, reshapes, slices, splits, concatenations and converters of such streams"
 
 
 @dataclass(frozen=True)
@@ -37,8 +50,8 @@ class SizeStreams(ModulePass):
 
     Everything before this pass is decided for the largest sizes. From the arguments on, each stream and each loop that enumerates
     it takes the size of what it carries; a concatenation has the sum of its parts. Dimensions of such sizes must cross entry by
-    entry, in a loop of their own, and may meet tasks, forks, concatenations, converters, and reshapes and slices of other dimensions;
-    anything else is refused by name. A converter that repeats its block for each such entry repeats it as often; the buffer of one
+    entry, in a loop of their own, and may meet tasks, forks, concatenations, converters, and reshapes, slices and splits of other
+    dimensions; anything else is refused by name. A converter that repeats its block for each such entry repeats it as often; the buffer of one
     that holds such entries has room for all of the largest sizes. Memory holds tensors as they lie
     at the largest sizes; results have entries only where there are some. What is proved later is proved for all values.
 
@@ -127,6 +140,8 @@ class _Sizing:
                 self._through_reshape(op)
             case ChunkOp():
                 self._through_chunk(op)
+            case SplitOp():
+                self._through_split(op)
             case ConverterOp() if op.window is None:
                 self._through_converter(op)
             case _:
@@ -224,6 +239,14 @@ class _Sizing:
             except ValueError as error:
                 what = f"{self._spelled(part)} is no slice of other dimensions of {self._spelled(op.source)} ({error})"
                 raise NoRunTimeSize(what, where=self._where, accepted="slices that keep dimensions of run-time size whole") from None
+
+    def _through_split(self, op: SplitOp) -> None:
+        for part in op.parts:
+            try:
+                self.orders[part] = dealt(self._order(op.source), self._order(part), len(op.parts))
+            except ValueError as error:
+                what = f"{self._spelled(part)} is no part of other dimensions of {self._spelled(op.source)} ({error})"
+                raise NoRunTimeSize(what, where=self._where, accepted="parts dealt by a loop inside that of run-time size") from None
 
     def _through_converter(self, op: ConverterOp) -> None:
         """Its buffer holds what there is at the largest sizes."""
