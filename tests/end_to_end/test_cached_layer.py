@@ -58,3 +58,36 @@ def test_all_rows_in_tiles(tmp_path: Path) -> None:
     words = ["compile", "--small", "gpt2-tiny", "--stage", "prefill", "--seq", "4", "--max-seq", "12", "--tile", "4"]
     done = CliRunner().invoke(app, [*words, "--check", "--out", str(tmp_path / "layer")])
     assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output
+
+
+COPIES = '''
+from stc.design_space.parallelism import Parallelism
+from stc.strategies.parallelism import PARALLELISM
+
+
+@PARALLELISM.strategy("copies")
+def copies(problem):
+    """Two or three of everything that so many divide."""
+    def count(family):
+        extents = [work.divided_extent for work in problem.works if work.family == family]
+        return next((each for each in (2, 3) if all(extent % each == 0 for extent in extents)), 1)
+
+    return {work.name: Parallelism(1, count(work.family)) for work in problem.works}
+'''
+
+
+def copied() -> Iterator[ParameterSet]:
+    for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
+        for rows in (1, 3, 4):
+            yield pytest.param(preset, rows, marks=() if (preset, rows) == ("gpt2-tiny", 3) else pytest.mark.full)
+
+
+@pytest.mark.parametrize(("preset", "rows"), copied())
+def test_copies_over_heads_share_a_stream_of_run_time_size(preset: str, rows: int, tmp_path: Path) -> None:
+    """Copies cut caches and masks by heads and rows of queries: values at all draws' positions, as without copies."""
+    (tmp_path / "copies.py").write_text(COPIES)
+    stage = ["decode"] if rows == 1 else ["prefill", "--seq", str(rows)]
+    own = ["--load", str(tmp_path / "copies.py"), "--parallelism", "copies"]
+    words = ["compile", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", *own, "--out", str(tmp_path / "layer")]
+    done = CliRunner().invoke(app, [*words, "--check"])
+    assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output

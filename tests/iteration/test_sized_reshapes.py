@@ -8,7 +8,7 @@ import pytest
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, substituted
-from stc.iteration.sized_reshapes import at_largest, resized
+from stc.iteration.sized_reshapes import at_largest, dealt, resized, sliced
 
 POS = Symbol("pos", 6)
 
@@ -68,3 +68,39 @@ def test_what_is_not_kept_is_refused(source: StreamOrder, target: StreamOrder) -
 
 def test_largest() -> None:
     assert at_largest(order((1,), (POS,), (1,), (0,))) == order((1,), (6,), (1,), (0,))
+
+
+HEADS = order((1, 1, 2), (4, POS, 2), (1, 1, 2), (0,), (1,), (2,))
+
+
+def test_a_slice_of_heads_keeps_the_rows_at_every_value() -> None:
+    """Of 4 heads the last two: the tokens of the whole that lie there, in its order, however many rows there are."""
+    found = sliced(HEADS, order((1, 1, 2), (2, 6, 2), (1, 1, 2), (0,), (1,), (2,)), (2, 0, 0))
+    assert [loop.trip for loop in found.loops] == [2, POS, 2]
+    for value in range(7):
+        whole = [tuple(token) for token in at(value, HEADS).enumerate() if token[0] >= 2]
+        assert [(head + 2, row, column) for head, row, column in at(value, found).enumerate()] == whole
+
+
+def test_what_is_dealt_inside_the_rows_keeps_them_at_every_value() -> None:
+    """Each second token of a row."""
+    part = order((1, 1, 2), (4, 6), (1, 1), (0,), (1,), ())
+    for number in range(2):
+        found = dealt(HEADS, part, 2)
+        assert [loop.trip for loop in found.loops] == [4, POS]
+        for value in range(7):
+            whole = [tuple(token) for token in at(value, HEADS).enumerate()][number::2]
+            assert [(head, row, column + 2 * number) for head, row, column in at(value, found).enumerate()] == whole
+
+
+@pytest.mark.parametrize("offset", [(0, 0, 0), (0, 3, 0)])
+def test_a_slice_of_rows_is_none(offset: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="of dimension 1, of run-time size, are cut out"):
+        sliced(HEADS, order((1, 1, 2), (4, 3, 2), (1, 1, 2), (0,), (1,), (2,)), offset)
+
+
+def test_rows_in_turn_are_no_parts() -> None:
+    """How many rows the first part gets depends on whether there is an odd number of them."""
+    rows = order((1, 4), (POS,), (1,), (0,), ())
+    with pytest.raises(ValueError, match="does not have as many tokens for each of 2 parts"):
+        dealt(rows, order((1, 4), (3,), (2,), (0,), ()), 2)
