@@ -62,6 +62,7 @@ class PipelineOptions(ArgSpecConvertible):
     `budget`: within which lanes and copies of the computations are chosen, and what integers are multiplied in
     (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
     `search_within`: a budget of which the search knows instead, since what it chose within `budget` took more; empty for none.
+    `search_rank`: which of the designs that the search finds is taken, 1 for the best by its model.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
@@ -85,6 +86,7 @@ class PipelineOptions(ArgSpecConvertible):
     serial_converters: str = "free"
     budget: str = PLAN
     search_within: str = ""
+    search_rank: int = 1
     overall_unroll_size: int = 0
     schedule: str = ""
     kernel_name: str = ""
@@ -104,7 +106,7 @@ class PipelineOptions(ArgSpecConvertible):
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
         numbers = {"tile": 1, "rows": 1, "lanes": 0, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
-        numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
+        numbers |= {"search_rank": 1, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
@@ -149,7 +151,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     limits = f'budget="{_in_one_spelling(options.budget)}" platform="{options.platform}"'
     searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" platform="{options.platform}"'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}}}'
+    rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}}}'
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()

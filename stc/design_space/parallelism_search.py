@@ -42,16 +42,24 @@ def balanced_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE
     return min(_balanced_designs(works, budget), key=lambda state: state.interval).within(budget)
 
 
-def shortest_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_PORT) -> Mapping[str, Parallelism]:
+def shortest_parallelism(
+    works: Sequence[Work], most: Counts, port: Counts = ONE_PORT, rank: int = 1
+) -> Mapping[str, Parallelism]:
     """The same for the shortest makespan, of `works` in topological order.
 
     Beginning with several numbers of copies, the step that shortens it most for what it takes comes next, as long as twice the
-    resources gain a tenth of it. Of all that was found, designs of the shortest interval among them, the fastest that fits.
+    resources gain a tenth of it. Of all that was found, designs of the shortest interval among them, the fastest that fits;
+    with `rank` 2 the second of those that differ, and so on to the last.
     """
     budget = _Budget(most, port)
     found = [*_balanced_designs(works, budget), *(_shortest(start, budget) for start in _starts(works, budget))]
-    best = min(found, key=lambda state: (not state.fits(budget), state.makespan.total, budget.share(state.counts(budget))))
-    return best.within(budget)
+    found.sort(key=lambda state: (not state.fits(budget), state.makespan.total, budget.share(state.counts(budget))))
+    best, *others = found
+    fitting = [best.within(budget)]
+    for plan in (state.within(budget) for state in others if state.fits(budget)):
+        if plan not in fitting:
+            fitting.append(plan)
+    return fitting[min(rank, len(fitting)) - 1]
 
 
 @dataclass(frozen=True)

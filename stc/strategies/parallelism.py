@@ -22,12 +22,15 @@ from stc.strategies.registry import Decision, WrongPlan
 @dataclass(frozen=True)
 class ParallelismProblem:
     """`works`: the computations, in topological order; `most`: what all of them may take together, `port` what one memory port
-    does. `overall_unroll_size`: how many points of all computations together may run at once, 0 where only `most` bounds them."""
+    does. `overall_unroll_size`: how many points of all computations together may run at once, 0 where only `most` bounds them.
+    `rank`: which of the designs that a strategy finds is asked for, 1 for the best; past the last one, any that it gives at another.
+    """
 
     works: Sequence[Work]
     most: Counts
     overall_unroll_size: int = 0
     port: Counts = ONE_PORT
+    rank: int = 1
 
 
 ParallelismPlan: TypeAlias = Mapping[str, Parallelism]
@@ -63,7 +66,7 @@ PARALLELISM: Decision[ParallelismProblem, ParallelismPlan] = Decision(
 @PARALLELISM.strategy("shortest")
 def shortest(problem: ParallelismProblem) -> ParallelismPlan:
     """Ours: what shortens the makespan most for what it takes comes next."""
-    return shortest_parallelism(problem.works, problem.most, problem.port)
+    return shortest_parallelism(problem.works, problem.most, problem.port, problem.rank)
 
 
 @PARALLELISM.strategy("balanced")

@@ -79,7 +79,12 @@ def without_search(options: PipelineOptions, failure: BeyondBudget) -> PipelineO
     """The options of the cheapest design; `failure` itself where the budget is a limit that a user named."""
     if not is_aim(options):
         raise failure
-    return replace(options, budget=SMALL, search_within="")
+    return not_searched(options)
+
+
+def not_searched(options: PipelineOptions) -> PipelineOptions:
+    """The options of the cheapest design."""
+    return replace(options, budget=SMALL, search_within="", search_rank=1)
 
 
 def is_aim(options: PipelineOptions) -> bool:

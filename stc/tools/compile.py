@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,9 @@ from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.budget import SMALL
 from stc.platforms.platform import load_platform
 from stc.simulation.utilisation import estimated_utilisation
-from stc.tools.budget_fit import fit_of, is_aim, searched_again, without_search
+from stc.tools.budget_fit import fit_of, is_aim, not_searched, searched_again, without_search
 from stc.tools.check_semantics import SemanticsCheck
+from stc.tools.confirmation import Confirmation, ConfirmedDesign
 from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
 from stc.tools.plan import as_stages
 from stc.tools.provenance import provenance_of
@@ -96,7 +98,11 @@ def compile_from(
     request, model, options = start.request, start.model, start.options
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
-    made = _within_budget(start, progress, is_named=is_named)
+    confirmation = Confirmation()
+    if request.confirm > 1 and options.is_searched:
+        made = _fastest(start, confirmation, progress, is_named=is_named)
+    else:
+        made = _within_budget(start, progress, is_named=is_named)
     design, options, recorder = made.report, made.options, made.recorder
     design["throughput"]["budget"] = start.options.budget  # what was asked for, where that gave the cheapest design, too
     references = model.timings.get("references", 0.0)
@@ -109,6 +115,7 @@ def compile_from(
         **design,
         "compile_seconds": front_end | design["compile_seconds"],
     }
+    report |= {"confirmation": confirmation.report()} if confirmation.designs else {}
     manifest_options = _manifest_options(request, options)
     if request.minimise_depths is not None:
         report |= _minimised(model, manifest_options, request.minimise_depths, recorder, options)
@@ -145,6 +152,45 @@ class _Made:
         return self.report["throughput"]["cycles"]
 
 
+def _fastest(start: Start, confirmation: Confirmation, progress: Progress, *, is_named: bool) -> _Made:
+    """Of the search's best designs, each within the budget, the fastest when it is run; up to one that was run before.
+
+    BeyondBudget where none fits.
+    """
+    module, original, count = start.model.module, start.model.module.clone(), start.request.confirm
+    found: dict[int, _Made] = {}
+    for rank in range(1, count + 1):
+        asked = replace(start, options=replace(start.options, search_rank=rank))
+        step = partial(_told, progress, f"design {rank} of {count}")
+        try:
+            made = _within_budget(asked, step, is_named=is_named)
+        except BeyondBudget:
+            if not found:
+                raise
+            _exchange(module, original.clone().detach_region(0))
+            continue
+        step("building and running the emitted C++")
+        searched = made.recorder.searched
+        design = ConfirmedDesign(rank, None if searched is None else searched.cycles, made.cycles, None)
+        is_new = confirmation.run(design, partial(_emit_to_run, start, made))
+        region = _exchange(module, original.clone().detach_region(0))
+        if not is_new:
+            break
+        found[rank] = replace(made, region=region)
+    kept = found[confirmation.kept.rank]
+    assert kept.region is not None
+    _exchange(module, kept.region)
+    return kept
+
+
+def _told(progress: Progress, what: str, step: str) -> None:
+    progress(f"{what}: {step}")
+
+
+def _emit_to_run(start: Start, made: _Made, folder: Path) -> None:
+    emit_project(start.model.module, start.model, folder, _manifest_options(start.request, made.options), {})
+
+
 def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     """The design: searched again as long as it is beyond the budget; within the plan, where no search fits, not searched.
 
@@ -176,7 +222,7 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
     if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):
         return made
     made = replace(made, region=_exchange(module, original.detach_region(0)))
-    cheapest = _made(start, replace(options, budget=SMALL, search_within=""), progress, is_named=is_named)
+    cheapest = _made(start, not_searched(options), progress, is_named=is_named)
     if cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles:
         return cheapest
     assert made.region is not None

@@ -141,6 +141,10 @@ def asked_compile(
             "--minimise-depths", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again."
         ),
     ] = False,
+    confirm: Annotated[
+        int,
+        typer.Option(metavar="N", help="Compile and run the search's best N designs, keep the fastest; 0: no runs.", min=0),
+    ] = 0,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     check_semantics: Annotated[
         bool,
@@ -171,6 +175,7 @@ def asked_compile(
             check_inputs=read_draws(check_inputs),
             plan=asked_plan(passes, before or (), after or (), replace or ()),
             first=first,
+            confirm=confirm,
             given=_given(ctx),
         )
     return Asked(request, check, debug)

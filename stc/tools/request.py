@@ -24,6 +24,7 @@ class CompileRequest:
     runs. `check_semantics`: whether the module is executed on the model's inputs before and after each pass, and compared.
     `check_inputs`: the draws of inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size.
     `plan`: which passes run, where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says.
+    `confirm`: how many of the search's best designs are run, of which the fastest is kept; 0 or 1: none is run.
     `given`: the fields (of this and of `options`) that were said, which is more than what IR says of itself.
     """
 
@@ -45,6 +46,7 @@ class CompileRequest:
     given: frozenset[str] = frozenset()
     max_seq: int | None = None
     run_time_sizes: bool | None = None
+    confirm: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", with_dtype(self.options, self.dtype))  # what `dtype` stands for is said to the passes

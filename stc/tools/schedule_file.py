@@ -107,6 +107,7 @@ def _comments() -> dict[str, str]:
 
     found: dict[str, str] = {"propagate_orders": "Whether tiles and loop orders follow the neighbours; false: --uniform-tiles."}
     found["search_within"] = "What the search was given in the end, in place of the budget, for a design within that."
+    found["search_rank"] = "Which of the designs that the search finds: 1 for the best by its model (--confirm takes the fastest)."
     for name, parameter in inspect.signature(asked_compile, eval_str=True).parameters.items():
         for annotation in getattr(parameter.annotation, "__metadata__", ()):
             if text := getattr(annotation, "help", None):

@@ -88,7 +88,7 @@ def compile_command(
         _compile_whole(asked, out, as_json)
         return
     slack, check = asked.request.minimise_depths, asked.check
-    if check or slack is not None:
+    if check or slack is not None or asked.request.confirm > 1:
         _require_compiler()
     with debugging(asked.debug), _progress() as step:
         report = compile_model(asked.request, out, step)
@@ -320,8 +320,21 @@ def _print_speed(report: dict[str, Any]) -> None:
     faster = f"; faster: --budget plan, up to {most} DSP" if most and speed["budget"] == SMALL else ""
     budget = f"budget: {speed['budget']}{expected}"
     output.print(f"cycles (estimated): {cycles} on {speed['dsp']:,} DSP ({budget}){faster}", markup=False)
+    _print_confirmation(report.get("confirmation"))
     if use is not None:
         output.print(f"utilisation ({use['origin']}): {use['text']}", markup=False)
+
+
+def _print_confirmation(confirmation: dict[str, Any] | None) -> None:
+    """The designs of the search that were run, and which was kept."""
+    if confirmation is None:
+        return
+    table = Table("design", "cycles: search", "FIFO sizing", "simulation", title="designs of the search, run")
+    for each in confirmation["designs"]:
+        name = f"{each['rank']}, kept" if each["rank"] == confirmation["kept"] else str(each["rank"])
+        cycles = (each[name] for name in ("search", "sizing", "simulation"))
+        table.add_row(name, *(f"{count:,}" if count is not None else NOT_KNOWN for count in cycles))
+    output.print(table)
 
 
 def _print_estimates(report: dict[str, Any]) -> None:

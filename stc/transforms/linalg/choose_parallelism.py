@@ -83,7 +83,7 @@ class ChooseParallelism(FindingPass):
     Options: `budget` (default small: nothing is decided; plan, or amounts as in dsp=60%,ports=29: `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
-    (published).
+    (published); `rank` (default 1): take the so-manieth best of the designs that the strategy finds, the last where there are fewer.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
       becomes, with budget="dsp=1300",
@@ -96,6 +96,7 @@ class ChooseParallelism(FindingPass):
     platform: str = "u55c"
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
+    rank: int = 1
 
     def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
         """What the designs of all functions take, and what they would without a search; None where nothing is decided."""
@@ -110,7 +111,7 @@ class ChooseParallelism(FindingPass):
         if least > most.dsp:
             what = f"one point of each computation at once takes {least} DSPs, the budget has {most.dsp}"
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
-        problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform))
+        problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), self.rank)
         chosen = PARALLELISM.decide(self.strategy, problem)
         for each in computed:
             decision, loop, generic = chosen[each.work.name], each.divided, each.generic
