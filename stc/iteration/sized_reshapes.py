@@ -4,8 +4,8 @@ A reshape keeps such a dimension as it is: there are as many entries before it, 
 one row-major position in both tensors at the largest sizes, it then has one index along that dimension in both, so that the tokens
 that are there at smaller sizes are the same on both sides, in the same order: what is proved of the largest sizes holds for all.
 
-So does a slice that cuts other dimensions only: where the whole and the slice count such a dimension by one loop over single entries,
-a smaller size leaves out, on both sides, the tokens at the entries that are not there. And so do two orders of one tensor.
+So does a slice that cuts other dimensions only: where the whole and the slice count such a dimension by one loop over single
+entries, a smaller size leaves out, on both sides, the tokens at the entries that are not there. And so do two orders of one tensor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from math import prod
 
 from stc.iteration.concatenation import loop_along
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import Size, is_static, maximum
+from stc.iteration.size import Size, is_static, maximum, static
 
 
 def at_largest(order: StreamOrder) -> StreamOrder:
@@ -62,10 +62,10 @@ def sliced(full: StreamOrder, part: StreamOrder, offset: Sequence[int]) -> Strea
 def dealt(full: StreamOrder, part: StreamOrder, parts: int) -> StreamOrder:
     """`part`, one of `parts` to which tokens of `full` go in turn at the largest sizes, with the sizes of `full`.
 
-    The innermost loop deals its tokens, as many to each part, so that a size outside it changes nobody's turn. ValueError where that
-    is not so, or a dimension of run-time size is not enumerated entry by entry by one loop of both.
+    The innermost loop deals its tokens, as many to each part, so that a size outside it changes nobody's turn. ValueError where
+    that is not so, or a dimension of run-time size is not enumerated entry by entry by one loop of both.
     """
-    if not full.loops or not is_static(inner := full.loops[-1].trip) or inner % parts:
+    if not full.loops or not is_static(inner := full.loops[-1].trip) or static(inner) % parts:
         raise ValueError(f"the innermost loop of {full} does not have as many tokens for each of {parts} parts")
     return sliced(full, part, (0,) * full.rank)
 

@@ -23,7 +23,7 @@ from stc.strategies.registry import Decision, WrongPlan
 class ParallelismProblem:
     """`works`: the computations, in topological order; `most`: what all of them may take together, `port` what one memory port
     does. `overall_unroll_size`: how many points of all computations together may run at once, 0 where only `most` bounds them.
-    `rank`: which of the designs that a strategy finds is asked for, 1 for the best; past the last one, any that it gives at another.
+    `rank`: which of the designs that a strategy finds is asked for, 1 for the best; past the last one, any that it gives before.
     """
 
     works: Sequence[Work]

@@ -35,7 +35,6 @@ from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
-from stc.platforms.budget import SMALL
 from stc.platforms.platform import load_platform
 from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.budget_fit import fit_of, is_aim, not_searched, searched_again, without_search

@@ -222,6 +222,16 @@ def test_what_is_beside_the_longest_way_stays_small():
     assert shortest_parallelism(works, within(1000, 32))["short"].points == 1
 
 
+def test_other_ends_of_the_search_come_by_rank() -> None:
+    """All differ and fit, none is shorter than the one before, and past the last one there is no other."""
+    works = [work("a", 64, 512, 64, family=0), behind(work("b", 64, 512, 256, family=1), "a", 1.0, 1.0)]
+    found = [shortest_parallelism(works, within(5 * 96, 32), rank=rank) for rank in range(1, 20)]
+    different = [one for number, one in enumerate(found) if one not in found[:number]]
+    assert 1 < len(different) < 19 and found == [*different, *[different[-1]] * (19 - len(different))]
+    totals = [makespan(works, one) for one in different]
+    assert totals == sorted(totals)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_the_shortest_is_legal_and_no_longer(seed: int):
     """Random graphs: within the budget, families of one number of copies, and never longer than the shortest interval's."""

@@ -71,6 +71,23 @@ def test_adders_of_luts(tmp_path: Path, stc: Stc, mlp: str) -> None:
     assert '"fadd_f32_no_dsp"' not in (again / "report.json").read_text()
 
 
+def test_the_fastest_of_the_designs_that_were_run_is_kept(tmp_path: Path, stc: Stc, mlp: str) -> None:
+    """Each is another one, as fast as FIFO sizing says; the schedule gives the same design without a run."""
+    first, again = tmp_path / "first", tmp_path / "again"
+    ended = stc("compile", mlp, "--budget", "dsp=400", "--confirm", 3, "--out", first)
+    assert ended.code == 0 and "designs of the search, run" in ended.stdout, ended.stderr
+    confirmation = json.loads((first / "report.json").read_text())["confirmation"]
+    designs, kept = confirmation["designs"], confirmation["kept"]
+    assert [design["rank"] for design in designs] == list(range(1, len(designs) + 1)) and 1 < len(designs) <= 3
+    assert all(design["search"] and design["simulation"] <= design["sizing"] for design in designs)
+    assert min(designs, key=lambda design: design["simulation"])["rank"] == kept
+    assert f"search_rank = {kept}\n" in (first / "schedule.toml").read_text()
+    ended = stc("compile", mlp, "--schedule", first / "schedule.toml", "--out", again)
+    assert ended.code == 0 and "confirmation" not in json.loads((again / "report.json").read_text()), ended.stderr
+    for file in ("kernel.cpp", "schedule.toml"):
+        assert (again / file).read_text() == (first / file).read_text()
+
+
 def test_without_a_search_what_lacks_is_only_said(tmp_path: Path, stc: Stc, mlp: str) -> None:
     ended = stc("compile", mlp, "--small", "--out", tmp_path / "out")
     assert ended.code == 0 and "budget" not in json.loads((tmp_path / "out" / "report.json").read_text())

@@ -51,9 +51,9 @@ class SizeStreams(ModulePass):
     Everything before this pass is decided for the largest sizes. From the arguments on, each stream and each loop that enumerates
     it takes the size of what it carries; a concatenation has the sum of its parts. Dimensions of such sizes must cross entry by
     entry, in a loop of their own, and may meet tasks, forks, concatenations, converters, and reshapes, slices and splits of other
-    dimensions; anything else is refused by name. A converter that repeats its block for each such entry repeats it as often; the buffer of one
-    that holds such entries has room for all of the largest sizes. Memory holds tensors as they lie
-    at the largest sizes; results have entries only where there are some. What is proved later is proved for all values.
+    dimensions; anything else is refused by name. A converter that repeats its block for each such entry repeats it as often; the
+    buffer of one that holds such entries has room for all of the largest sizes. Memory holds tensors as they lie at the largest
+    sizes; results have entries only where there are some. What is proved later is proved for all values.
 
         func.func @main(%x: tensor<13x4xf32> {stc.sizes = [#itensor.size<pos<=13>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) {
           %y = dataflow.kernel @k(%a = %x : tensor<13x4xf32> as !itensor.itensor<1x4xf32, iter_space: [13] * [1], ...>) ... {
@@ -238,7 +238,8 @@ class _Sizing:
                 self.orders[part] = sliced(self._order(op.source), self._order(part), offset)
             except ValueError as error:
                 what = f"{self._spelled(part)} is no slice of other dimensions of {self._spelled(op.source)} ({error})"
-                raise NoRunTimeSize(what, where=self._where, accepted="slices that keep dimensions of run-time size whole") from None
+                accepted = "slices that keep dimensions of run-time size whole"
+                raise NoRunTimeSize(what, where=self._where, accepted=accepted) from None
 
     def _through_split(self, op: SplitOp) -> None:
         for part in op.parts:
@@ -246,7 +247,8 @@ class _Sizing:
                 self.orders[part] = dealt(self._order(op.source), self._order(part), len(op.parts))
             except ValueError as error:
                 what = f"{self._spelled(part)} is no part of other dimensions of {self._spelled(op.source)} ({error})"
-                raise NoRunTimeSize(what, where=self._where, accepted="parts dealt by a loop inside that of run-time size") from None
+                accepted = "parts dealt by a loop inside that of run-time size"
+                raise NoRunTimeSize(what, where=self._where, accepted=accepted) from None
 
     def _through_converter(self, op: ConverterOp) -> None:
         """Its buffer holds what there is at the largest sizes."""

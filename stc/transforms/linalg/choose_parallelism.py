@@ -83,7 +83,8 @@ class ChooseParallelism(FindingPass):
     Options: `budget` (default small: nothing is decided; plan, or amounts as in dsp=60%,ports=29: `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
-    (published); `rank` (default 1): take the so-manieth best of the designs that the strategy finds, the last where there are fewer.
+    (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
+    are fewer.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
       becomes, with budget="dsp=1300",
