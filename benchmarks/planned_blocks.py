@@ -86,16 +86,19 @@ def measure(name: str, case: Case) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "project"
         report = compile_model(case.request(), out)
+        use: Mapping[str, Any] = report["utilisation"] or {"products": 0, "possible": 0, "cycles": 1, "binding": "not known"}
         if case.position is None:
             result = simulate(out, optimisation=1)
             cycles, values = result.cycles, "agree" if result.passed else result.values.outcome
         else:
-            run = timed_design(out).run(SimulationOptions(at={"pos": case.position}), report=None)
+            timed, options = timed_design(out), SimulationOptions(at={"pos": case.position})
+            run = timed.run(options, report=None)
             cycles, values = run.cycles, "cycles only"
+            if (found := timed.utilisation(run, options)) is not None:
+                use = found.as_json()
     assert cycles is not None, f"{name} does not end"
     seconds = sum(value for stage, value in report["compile_seconds"].items() if stage not in FRONT_END)
     at = measured_at().removeprefix("Measured on ").removesuffix(".")
-    use: Mapping[str, Any] = report["utilisation"] or {"products": 0, "possible": 0, "cycles": 1, "binding": "not known"}
     busy = use["products"] * use["cycles"] / (use["possible"] * cycles) if use["possible"] else 0.0
     dsp = report["resources"]["total"]["dsp"]
     return Row(name, cycles, case.asked, values, dsp, busy, round(seconds, 1), str(use["binding"]), at)
