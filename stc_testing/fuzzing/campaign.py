@@ -26,10 +26,22 @@ from resource import RLIMIT_CPU, RUSAGE_CHILDREN, RUSAGE_SELF, getrusage, setrli
 from typing import Any, ClassVar
 
 from stc.diagnostics import CompileError
+from stc.platforms.budget import SMALL
 from stc.simulation.batch import simulate
 from stc.simulation.build import find_compiler
 from stc.simulation.csim import CsimResult
-from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, SIMULATION, Case, Outcome, check_case, draw_case
+from stc_testing.fuzzing.levels import (
+    AGREED,
+    CHOSEN,
+    FAILED,
+    FOR_SPEED,
+    REFUSED,
+    SIMULATION,
+    Case,
+    Outcome,
+    check_case,
+    draw_case,
+)
 from stc_testing.fuzzing.run_time_programs import APPEND
 
 SECONDS_OF_A_SEED = 120
@@ -43,6 +55,7 @@ class Campaign:
     """`count` seeds from `seed` on, checked by `jobs` processes at a time, `batch` seeds each.
 
     `csim_every`: every how many seeds the emitted C++ is built and run (0: never). `mlir_every`: the same for MLIR's execution.
+    `budget`: within which lanes and copies are searched (`stc_testing.fuzzing.schedules`).
     """
 
     count: int
@@ -51,6 +64,7 @@ class Campaign:
     csim_every: int = 1
     mlir_every: int = 1
     batch: int = 10
+    budget: str = SMALL
 
     what: ClassVar[str] = "random programs"
 
@@ -75,11 +89,12 @@ class Campaign:
 
     def case(self, seed: int) -> Case:
         """What is checked for a seed."""
-        return draw_case(seed)
+        return draw_case(seed, budget=self.budget)
 
     def again(self, seed: int) -> str:
         """The command that checks one seed again."""
-        return f"stc fuzz --count 1 --seed {seed}"
+        budget = "" if self.budget == SMALL else f" --budget {self.budget}"
+        return f"stc fuzz --count 1 --seed {seed}{budget}"
 
     def store(self, outcome: Outcome, out: Path) -> None:
         """Write OUT/SEED.mlir, its schedule SEED.toml if it has one, and SEED.txt: what failed, and how to see it again."""
@@ -93,10 +108,10 @@ class IntegerCampaign(Campaign):
     what: ClassVar[str] = "random programs of integers"
 
     def case(self, seed: int) -> Case:
-        return draw_case(seed, integers=True)
+        return draw_case(seed, integers=True, budget=self.budget)
 
     def again(self, seed: int) -> str:
-        return f"stc fuzz --integers --count 1 --seed {seed}"
+        return f"{super().again(seed)} --integers"
 
 
 @dataclass
@@ -127,6 +142,12 @@ class CampaignReport:
         counts = Counter(kind for outcome in self.outcomes for kind in set(outcome.kinds))
         return dict(sorted(counts.items()))
 
+    @property
+    def sped_up(self) -> dict[str, int]:
+        """In how many programs a computation got lanes, rows and copies, and each of some passes changed something."""
+        counts = Counter(what for outcome in self.outcomes for what in outcome.sped_up)
+        return {what: counts[what] for what in (*CHOSEN, *FOR_SPEED) if what in counts}
+
     def as_json(self) -> dict[str, Any]:
         return {
             "programs": len(self.outcomes),
@@ -137,6 +158,8 @@ class CampaignReport:
             "with_schedule": sum(bool(outcome.schedule) for outcome in self.outcomes),
             "in_place": sum(APPEND in outcome.kinds for outcome in self.outcomes),
             "in_place_agreed": sum(APPEND in outcome.kinds for outcome in self.of(AGREED)),
+            "searched": sum(outcome.budget != SMALL for outcome in self.outcomes),
+            "sped_up": self.sped_up,
             "redrawn": sum(outcome.redrawn for outcome in self.outcomes),
             "seconds": self.seconds,
             "processor_seconds": sum(outcome.seconds for outcome in self.outcomes),
@@ -158,6 +181,7 @@ def write_failure(outcome: Outcome, case: Case, out: Path, again: str) -> None:
     stem = out / str(outcome.seed)
     stem.with_suffix(".mlir").write_text(case.text)
     flags = [f"--tile {case.options.tile}", f"--rows {case.options.rows}", f"--lanes {case.options.lanes}"]
+    flags += [f"--budget {outcome.budget}", f"--parallelism {case.options.parallelism}"]
     flags += [] if case.options.propagate_orders else ["--uniform-tiles"]
     flags += [f"--on-chip {outcome.on_chip}"] if outcome.on_chip else []
     if outcome.schedule:

@@ -14,12 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions
+from stc.platforms.budget import SMALL, searched_limits
 from stc.tools.consoles import messages, output
 from stc.transforms import our_passes
 from stc_testing.fuzzing.campaign import Campaign, CampaignReport, IntegerCampaign, run_campaign
-from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome
+from stc_testing.fuzzing.levels import AGREED, CHOSEN, FAILED, REFUSED, Outcome
 from stc_testing.fuzzing.mutants import MutationCampaign
 from stc_testing.fuzzing.run_time_sizes import RunTimeCampaign
+from stc_testing.fuzzing.schedules import RANDOM
 
 PROGRAM_FAILED = 1
 LIT_TESTS = Path("filecheck_tests")
@@ -42,6 +45,13 @@ def fuzz_command(
     integers: Annotated[
         bool, typer.Option("--integers", help="Programs of integers of 2 to 63 bits, products of narrow ones among them.")
     ] = False,
+    budget: Annotated[
+        str,
+        typer.Option(
+            help="As in stc compile: small, plan, 'dsp=60%,ports=29'; programs with more to speed up, by either strategy. "
+            "random: any of several for each program."
+        ),
+    ] = SMALL,
     mutate: Annotated[
         bool, typer.Option("--mutate", help="Mutate the IR of lit tests instead, and run each through its passes.")
     ] = False,
@@ -55,12 +65,16 @@ def fuzz_command(
 
     Exit code 1 if any failed: a level that differs, a design that does not end, broken IR, anything but a proper refusal.
 
-    Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --integers --count 100, stc fuzz --mutate --count 5000
+    Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --integers --count 100, stc fuzz --budget random --count 100,
+    stc fuzz --mutate --count 5000
     """
     if integers and (run_time_sizes or mutate):
         raise CompileError("--integers is given with other programs", accepted="one of --integers, --run-time-sizes, --mutate")
+    if mutate and budget != SMALL:
+        raise CompileError("--budget is given with --mutate", accepted="--budget with random programs")
+    _require_budget(budget)
     kind = RunTimeCampaign if run_time_sizes else IntegerCampaign if integers else Campaign
-    campaign = kind(count, seed, jobs, csim_every, mlir_every)
+    campaign = kind(count, seed, jobs, csim_every, mlir_every, budget=budget)
     if mutate:
         sources = tuple(source or [_own_lit_tests()])
         campaign = MutationCampaign(count, seed, jobs, csim_every=0, mlir_every=0, sources=sources)
@@ -71,6 +85,12 @@ def fuzz_command(
         print_report(campaign, report, out, output)
     if report.failed:
         raise typer.Exit(PROGRAM_FAILED)
+
+
+def _require_budget(budget: str) -> None:
+    """CompileError for what is no budget of the platform."""
+    if budget != RANDOM:
+        searched_limits(budget, PipelineOptions.platform)
 
 
 def _own_lit_tests() -> Path:
@@ -125,6 +145,9 @@ def print_report(campaign: Campaign, report: CampaignReport, out: Path, console:
     for label, key in _FIGURES:
         if figures[key]:
             table.add_row(label, str(figures[key]))
+    table.add_section()
+    for what, count in report.sped_up.items():
+        table.add_row(f"with {what}" if what in CHOSEN else f"changed by {what}", str(count))
     console.print(table)
     if report.refusals:
         reasons = Table("refused because", campaign.what, "for example seed", title="refusals")
@@ -144,6 +167,7 @@ _FIGURES = (
     ("executed by MLIR as well", "executed_by_mlir"),
     ("with several groups", "several_groups"),
     ("with a random schedule", "with_schedule"),
+    ("searched within a budget", "searched"),
     ("with a result in place", "in_place"),
     ("agreed, with a result in place", "in_place_agreed"),
     ("drawn again because ill-conditioned", "redrawn"),

@@ -32,6 +32,10 @@ MOST_ENTRIES = 640
 """Of any tensor: executing every level and the C simulation stay far below a second."""
 MOST_WORK = 8192
 """Iterations of one contraction."""
+LARGER_EXTENTS = (1, 2, 3, 4, 5, 6, 7, 8, 8, 12, 13, 16, 16, 16, 24, 31, 32, 32)
+"""Of programs for a search, which has more to do where more divides them."""
+LARGER = 4
+"""How many times as many entries and iterations the products of a layer may have."""
 _INTEGERS = ("i32", "i64", "i8")
 _WIDTHS = (2, 3, 4, 4, 4, 5, 7, 8, 8, 8, 9, 12, 15, 16, 17, 24, 31, 33, 47, 63)
 """Bits of integers that programs of integers have, those of weights and activations more often."""
@@ -45,13 +49,17 @@ class RandomProgram:
     kinds: tuple[str, ...]
 
 
-def random_program(seed: int, attempt: int = 0, integers: bool = False) -> RandomProgram:
-    """The program of a seed; `attempt` counts the draws that were discarded before it; `integers`: of integers of random widths."""
+def random_program(seed: int, attempt: int = 0, integers: bool = False, searched: bool = False) -> RandomProgram:
+    """The program of a seed; `attempt` counts the draws that were discarded before it; `integers`: of integers of random widths;
+    `searched`: with larger extents and layers, of which a search has something to speed up."""
+    extents = LARGER_EXTENTS if searched else EXTENTS
+    layers = LAYERS if searched else {}
     if not integers:
-        return _Generator(random.Random(f"{seed}/{attempt}")).run()
+        return _Generator(random.Random(f"{seed}/{attempt}"), of={**KINDS, **layers}, drawn_from=extents).run()
     numbers = random.Random(f"integers {seed}/{attempt}")
     drawn = [f"i{bits}" for bits in dict.fromkeys(numbers.choices(_WIDTHS, k=3))]
-    return _Generator(numbers, integers=True, elements=(*drawn, "i32"), of=INTEGER_KINDS).run()
+    kinds = {**INTEGER_KINDS, **layers}
+    return _Generator(numbers, integers=True, elements=(*drawn, "i32"), of=kinds, drawn_from=extents).run()
 
 
 class DoesNotFit(Exception):
@@ -60,19 +68,21 @@ class DoesNotFit(Exception):
 
 @dataclass
 class _Generator:
-    """`elements`: the integers there are; `integers`: whether there are any, None for a draw; `of`: kinds of operations."""
+    """`elements`: the integers there are; `integers`: whether there are any, None for a draw; `of`: kinds of operations;
+    `drawn_from`: the extents there are."""
 
     random: random.Random
     integers: bool | None = None
     elements: tuple[str, ...] = _INTEGERS
     of: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
+    drawn_from: Sequence[int] = EXTENTS
     program: Program = field(default_factory=Program)
     values: list[Value] = field(default_factory=list[Value])
     used: set[str] = field(default_factory=set[str])
     kinds: list[str] = field(default_factory=list[str])
 
     def run(self) -> RandomProgram:
-        self.extents = self.random.choices(EXTENTS, k=self.random.choice([2, 3, 3, 4]))
+        self.extents = self.random.choices(self.drawn_from, k=self.random.choice([2, 3, 3, 4]))
         if self.integers is None:
             self.integers = self.random.random() < 0.2
         self.add(self.input(self.shape(self.random.choice([1, 2, 2, 2, 3, 3, 4]))))
@@ -562,9 +572,11 @@ def _along(g: _Generator, source: Value, statistic: Value, dim: int, text: Calla
 _SUM, _MAX = reductions("f32")[0], reductions("f32")[2]
 
 
-def softmax(g: _Generator) -> Value:
-    source = g.pick(lambda value: value.rank >= 1 and is_float(value.element) and value.bound < 60)
-    dim, keep = g.random.randrange(source.rank), g.chance(0.4)
+def softmax(g: _Generator, scores: Value | None = None) -> Value:
+    """Along any dimension of any value, or along the last one of `scores`."""
+    source = scores or g.pick(lambda value: value.rank >= 1 and is_float(value.element) and value.bound < 60)
+    dim = g.random.randrange(source.rank) if scores is None else source.rank - 1
+    keep = g.chance(0.4)
     retained = [k for k in range(source.rank) if k != dim]
     largest = _reduction(g, source, retained, [dim], _MAX, keep)
 
@@ -663,10 +675,19 @@ def _product(
 def wide_contract(g: _Generator) -> Value:
     """A matrix product of two narrow integers, each extended in its own way, in the type of the sums."""
     source = g.pick(lambda value: value.rank == 2 and not is_float(value.element) and value.element != "i1")
-    rows, terms = source.shape
     columns = g.random.choice(g.extents)
-    if max(rows * columns / MOST_ENTRIES, terms * columns / MOST_ENTRIES, rows * terms * columns / MOST_WORK) > 1:
+    if max(_sizes(*source.shape, columns)) > 1:
         raise DoesNotFit
+    return _wide_product(g, source, columns)
+
+
+def _sizes(rows: int, terms: int, columns: int) -> tuple[float, float, float]:
+    """Of a matrix product, by what is allowed: entries of the result and of the other factor, and iterations."""
+    return rows * columns / MOST_ENTRIES, terms * columns / MOST_ENTRIES, rows * terms * columns / MOST_WORK
+
+
+def _wide_product(g: _Generator, source: Value, columns: int) -> Value:
+    rows, terms = source.shape
     element = g.random.choice([element for element in g.elements if element != source.element])
     is_transposed = g.chance(0.5)
     other = _factor(g, (columns, terms) if is_transposed else (terms, columns), element)
@@ -729,6 +750,125 @@ def named_product(g: _Generator) -> Value:
     result = g.program.named(name, inputs, output)
     operands = [*inputs, start] if isinstance(start, Value) else inputs
     return g.result(result, output, operands, exact=False, bound=bound + 4)
+
+
+# Layers: what a search speeds up --------------------------------------------------------------------------------------
+
+
+def _linear(g: _Generator, source: Value, columns: int) -> Value:
+    """The product of a matrix with weights, at times with a bias."""
+    if max(_sizes(*source.shape, columns)) > LARGER:
+        raise DoesNotFit
+    if not is_float(source.element):
+        return _wide_product(g, source, columns)
+    rows, terms = source.shape
+    dims = g.random.choice([(1, 2), (2, 1), (2, 1)])
+    weight = g.program.argument([(rows, columns, terms)[dim] for dim in dims], source.element, parameter=g.chance(0.8))
+    g.add(weight)
+    operands = Operand(source, ("d0", "d2")), g.reading(weight, dims)
+    made = _product(g, *operands, (rows, columns, terms), (0, 1), (2,), terms)
+    if g.chance(0.4):
+        bias = g.program.argument((columns,), source.element, parameter=True)
+        body = g.body()
+        total = body.op(f"arith.addf %a0, %a1 : {source.element}")
+        made = g.elementwise([Operand(made, identity(2)), Operand(bias, ("d1",))], made.shape, made.element, body, total, False,
+                             made.bound + 4)
+    return made
+
+
+def _activations(g: _Generator) -> Value:
+    """A matrix that a layer is applied to; a new one where there is none."""
+    try:
+        return g.pick(lambda value: value.rank == 2 and _numeric(value) and value.bound < 40)
+    except DoesNotFit:
+        return g.given(g.shape(2), g.random.choice(("f32", *g.elements)) if g.integers else "f32")
+
+
+def _cut(g: _Generator, source: Value, parts: int) -> list[Value]:
+    """Equal slices along the last dimension."""
+    rows, width = source.shape[0], source.shape[1] // parts
+    return [
+        g.moved(
+            f"tensor.extract_slice {source.name}[0, {part * width}] [{rows}, {width}] [1, 1] : {source.type} to "
+            f"{replace(source, shape=(rows, width)).type}", source, (rows, width),
+        )
+        for part in range(parts)
+    ]
+
+
+def projections(g: _Generator) -> list[Value]:
+    """Several matrices that are slices of one product, as queries, keys and values are."""
+    source, parts = _activations(g), g.random.choice([2, 3, 3, 4])
+    whole = _linear(g, source, parts * g.random.choice(g.extents))
+    return [*_cut(g, whole, parts), *([whole] if g.chance(0.1) else [])]
+
+
+def perceptron(g: _Generator) -> Value:
+    """Two products with a function between them."""
+    inside = elementwise(g, _linear(g, _activations(g), g.random.choice(g.extents)))
+    if inside.rank != 2 or inside.bound > 40 or not _numeric(inside):
+        raise DoesNotFit
+    return _linear(g, inside, g.random.choice(g.extents))
+
+
+def matrix_vector(g: _Generator) -> Value:
+    """Weights of which each is used once: one row of activations, with or without a dimension for it."""
+    terms, columns = g.random.choice((8, 16, 31, 32, 48, 64, 96, 120)), g.random.choice(g.extents)
+    if g.chance(0.5):
+        return _linear(g, g.given((1, terms), "f32"), columns)
+    source, weight = g.given((terms,), "f32"), g.program.argument((columns, terms), "f32", parameter=True)
+    if not _numeric(source):
+        raise DoesNotFit
+    return _product(g, Operand(weight, ("d0", "d1")), Operand(source, ("d1",)), (columns, terms), (0,), (1,), terms)
+
+
+def attention(g: _Generator) -> Value:
+    """Queries, keys and values of one product, in one head or several, at times masked and projected again."""
+    source = _activations(g)
+    if not is_float(source.element):
+        raise DoesNotFit
+    heads, width = g.random.choice([1, 1, 2, 3, 4]), g.random.choice(g.extents)
+    queries, keys, values = (_headed(g, part, heads) for part in _cut(g, _linear(g, source, 3 * heads * width), 3))
+    rows, last = source.shape[0], 3  # loops: head, row, column, sum
+    if heads * rows * rows > LARGER * MOST_ENTRIES:
+        raise DoesNotFit
+    bound = queries.bound * keys.bound
+    scores = _sums(g, (queries, (1, 0, 3)), (keys, (2, 0, 3)), (heads, rows, rows, width), last, (0, 1, 2))
+    body = g.body()
+    scaled = body.op(f"arith.mulf %a0, {body.constant(f'{4 / bound:.6e}', 'f32')} : f32")
+    if g.chance(0.4):
+        row, column = body.op("linalg.index 1 : index"), body.op("linalg.index 2 : index")
+        seen = body.op(f"arith.cmpi uge, {row}, {column} : index")
+        scaled = body.op(f"arith.select {seen}, {scaled}, {body.constant('-inf', 'f32')} : f32")
+    scores = g.elementwise([Operand(scores, identity(3))], scores.shape, "f32", body, scaled, False, 4.0 * width**0.5)
+    if scores.shape != (heads, rows, rows):  # it was transposed
+        raise DoesNotFit
+    shares = softmax(g, scores)
+    mixed = _sums(g, (shares, (0, 1, 3)), (values, (3, 0, 2)), (heads, rows, width, rows), last, (1, 0, 2))
+    mixed = replace(mixed, bound=values.bound)
+    joined = _collapsed(g, mixed, [[0], [1, 2]])
+    return _linear(g, joined, g.random.choice(g.extents)) if g.chance(0.5) and joined.bound < 40 else joined
+
+
+def _headed(g: _Generator, source: Value, heads: int) -> Value:
+    """Columns as heads and what each has."""
+    rows, columns = source.shape
+    shape = (rows, heads, columns // heads)
+    kind = replace(source, shape=shape).type
+    text = f"tensor.expand_shape {source.name} [[0], [1, 2]] output_shape {list(shape)} : {source.type} into {kind}"
+    return g.moved(text, source, shape)
+
+
+def _sums(
+    g: _Generator,
+    left: tuple[Value, Sequence[int]],
+    right: tuple[Value, Sequence[int]],
+    extents: Sequence[int],
+    gone: int,
+    retained: Sequence[int],
+) -> Value:
+    """A product of two values, each read at its loops, summed over the loop `gone`."""
+    return _product(g, g.reading(*left), g.reading(*right), extents, retained, (gone,), extents[gone])
 
 
 def window(g: _Generator) -> Value:
@@ -1016,6 +1156,14 @@ KINDS: dict[str, Kind] = {
     "work_on_parameters": (1.5, work_on_parameters),
 }
 """How likely each kind of operation is, and what adds one."""
+
+LAYERS: dict[str, Kind] = {
+    "projections": (16, projections),
+    "perceptron": (14, perceptron),
+    "matrix_vector": (10, matrix_vector),
+    "attention": (20, attention),
+}
+"""More for programs that are searched."""
 
 INTEGER_KINDS: dict[str, Kind] = {
     **KINDS,

@@ -13,22 +13,26 @@ from pathlib import Path
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
+from stc.analysis.generic_loops import generics_in
 from stc.analysis.support import obstacles
 from stc.codegen.project import emit_project
-from stc.diagnostics import CompileError, UnsupportedError
+from stc.diagnostics import BeyondBudget, CompileError, UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import NAME, PARAMETER
+from stc.dialects.facts import COPIES, LANES, NAME, PARAMETER, ROWS
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.execution.dtypes import numpy_type
 from stc.execution.run import execute, main_function
 from stc.frontend.exported import ExportedModel, Reference
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+from stc.platforms.budget import SMALL, Budget
 from stc.tools.check_semantics import SemanticsChanged, SemanticsCheck, compare, random_inputs
+from stc.transforms.linalg.choose_parallelism import ChooseParallelism
+from stc.transforms.linalg.distribute_parallel import DistributeParallel
 from stc_testing.fuzzing.generator import random_program
 from stc_testing.fuzzing.program import as_double
-from stc_testing.fuzzing.schedules import random_options, random_schedule
+from stc_testing.fuzzing.schedules import random_options, random_schedule, searched_options
 
 AGREED, REFUSED, FAILED = "agreed", "refused", "failed"
 REFERENCE, EMISSION, SIMULATION = "MLIR's execution engine", "code generation", "C simulation"
@@ -36,6 +40,11 @@ REFERENCE, EMISSION, SIMULATION = "MLIR's execution engine", "code generation", 
 ILL_CONDITIONED = 1e-6
 """A program whose f32 and f64 results differ by more of the largest magnitude is not used: rounding alone would decide."""
 _MOST_ON_CHIP = 1 << 20
+_MOST_DSPS = 1 << 10
+CHOSEN = ("lanes", "rows", "copies")
+"""What a search may give a computation more than one of."""
+FOR_SPEED = ("split-slices", "transpose-operands", "split-reductions", "expand-partial-sums", "fuse-reads", "relax-intervals")
+"""Passes of a search, and those that speed up what it makes: in how many programs each changes anything is counted."""
 _LONGEST = 2000
 """Characters of a message that are kept."""
 
@@ -59,8 +68,9 @@ class Case:
 class Outcome:
     """What became of a seed. `place`: the pass, or one of the places above; `groups`: kernels after fusion.
 
-    `schedule`: the schedule.toml of the case, as far as it was made. `simulated`: whether the emitted C++ ran; `by_mlir`: whether
-    MLIR's execution engine was asked as well. `seconds`: processor time.
+    `schedule`: the schedule.toml of the case, as far as it was made; `budget`: within which lanes and copies were searched;
+    `sped_up`: what the search gave some computation more than one of, and which of `FOR_SPEED` acted. `simulated`: whether the
+    emitted C++ ran; `by_mlir`: whether MLIR's execution engine was asked as well. `seconds`: processor time.
     """
 
     seed: int
@@ -72,17 +82,22 @@ class Outcome:
     redrawn: int = 0
     on_chip: int = 0
     schedule: str = ""
+    budget: str = SMALL
+    sped_up: tuple[str, ...] = ()
     simulated: bool = False
     by_mlir: bool = False
     seconds: float = 0.0
 
 
-def draw_case(seed: int, integers: bool = False) -> Case:
-    """The case of a seed, always the same; `integers`: a program of integers of random widths."""
+def draw_case(seed: int, integers: bool = False, budget: str = SMALL) -> Case:
+    """The case of a seed, always the same; `integers`: a program of integers of random widths.
+
+    `budget`: within which it is searched (`searched_options`), then with more of what a search speeds up.
+    """
     numbers = random.Random(f"options {seed}")
-    options = random_options(numbers, f"g{seed}")
+    options = searched_options(random.Random(f"search {seed}"), random_options(numbers, f"g{seed}"), budget)
     attempt = 0
-    while not _well_conditioned((program := random_program(seed, attempt, integers)).text, seed):
+    while not _well_conditioned((program := random_program(seed, attempt, integers, options.is_searched)).text, seed):
         attempt += 1
     return Case(seed, program.text, program.kinds, options, attempt)
 
@@ -148,13 +163,18 @@ def described(error: Exception) -> str:
 
 
 def _checked(run: CaseRun, with_mlir: bool) -> Outcome:
-    """A number of bytes on chip that a kernel alone exceeds is doubled: the tightest ones are wanted, not refusals of them."""
+    """Bytes on chip that a kernel alone exceeds are doubled, and DSPs that one point of each computation does: the tightest ones
+    are wanted, not refusals of them."""
     while True:
         try:
             run.start(with_mlir)
             run.compile()
             run.emit()
             return run.outcome(AGREED, "")
+        except BeyondBudget:
+            if (more := _with_more_dsps(run.options.budget)) is None:
+                raise
+            run.options = replace(run.options, budget=more)
         except CompileError as error:
             too_small = run.place == "choose-groups" and "bytes of on-chip memory" in str(error)
             if isinstance(error, SemanticsChanged) or not too_small or run.options.on_chip in range(_MOST_ON_CHIP, 1 << 62):
@@ -164,17 +184,27 @@ def _checked(run: CaseRun, with_mlir: bool) -> Outcome:
             run.options = replace(run.options, on_chip=2 * run.options.on_chip)
 
 
+def _with_more_dsps(budget: str) -> str | None:
+    """`budget` with twice the DSPs; None where it names none, or many."""
+    said = Budget.parse(budget)
+    if said.dsp is None or said.dsp.is_share or not 0 < said.dsp.number < _MOST_DSPS:
+        return None
+    return str(replace(said, dsp=replace(said.dsp, number=2 * said.dsp.number)))
+
+
 class CaseRun:
     """A case on its way through the compile. `every_level`: whether the module is executed after every pass."""
 
     def __init__(self, case: Case, project: Path | None, every_level: bool = True):
         self.case, self.project, self.options, self.every_level = case, project, case.options, every_level
         self.place, self.schedule, self.groups = "input", "", 0
+        self.sped_up: list[str] = []
 
     def outcome(self, verdict: str, message: str) -> Outcome:
         case, place = self.case, "" if verdict == AGREED else self.place
         return Outcome(
-            case.seed, verdict, place, message, case.kinds, self.groups, case.redrawn, self.options.on_chip, self.schedule
+            case.seed, verdict, place, message, case.kinds, self.groups, case.redrawn, self.options.on_chip, self.schedule,
+            self.options.budget, tuple(self.sped_up),
         )
 
     def start(self, with_mlir: bool) -> None:
@@ -206,9 +236,10 @@ class CaseRun:
         linalg, *rest = stages(self.options)
         self.round_trip = numbers.randrange(60)
         self.count = 0
+        self.sped_up = []
         self._run([linalg])
         given = self.case.schedule
-        self.schedule = random_schedule(numbers, self.module) if given is None else given
+        self.schedule = random_schedule(numbers, self._scheduled(rest[0])) if given is None else given
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(self.schedule)
             file.flush()
@@ -217,15 +248,29 @@ class CaseRun:
             self._run(rest)
         self._agree(self.check.results or [], "the last level differs from the first")
 
+    def _scheduled(self, tiling: Stage) -> ModuleOp:
+        """The module with the generics that a schedule is about: as the search leaves them, if there is one."""
+        if not self.options.is_searched:
+            return self.module
+        module, names = self.module.clone(), [str(entry).partition("{")[0] for entry in tiling.passes]
+        until = names.index(DistributeParallel.name) + 1
+        run_stages(module, make_context(), [Stage("before the schedule", tiling.passes[:until])])
+        return module
+
     def _run(self, sequence: Sequence[Stage]) -> None:
         run_stages(self.module, make_context(), sequence, [self._after], begin_pass=self._begin)
 
     def _begin(self, stage: Stage, name: str) -> None:
         self.place = name
+        self.before = self.module.clone() if name in FOR_SPEED and self.options.is_searched else None
 
     def _after(self, stage: Stage, name: str, module: ModuleOp) -> None:
         if name == "merge-kernels":
             self.groups = sum(isinstance(op, KernelOp) for op in module.walk())
+        if name == ChooseParallelism.name:
+            self.sped_up += _chosen(module)
+        if self.before is not None and not self.before.is_structurally_equivalent(module):
+            self.sped_up.append(name)
         if not self.every_level:
             return
         self.check.after(name, module)
@@ -272,6 +317,12 @@ class CaseRun:
             if narrow.dtype == np.float32
         }
         return (Reference("example", inputs, golden, uncertainty),)
+
+
+def _chosen(module: ModuleOp) -> list[str]:
+    """What the search gave some computation more than one of."""
+    given = [(LANES.of(op) or 1, ROWS.of(op) or 1, max(COPIES.of(op) or (1,))) for op in generics_in(module)]
+    return [name for name, counts in zip(CHOSEN, zip(*given, strict=True), strict=False) if max(counts) > 1]
 
 
 def arguments_of(module: ModuleOp) -> tuple[list[str], set[str]]:

@@ -21,6 +21,7 @@ from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.frontend.exported import Reference
 from stc.pipeline import Stage
+from stc.platforms.budget import SMALL
 from stc.tools.check_semantics import SemanticsCheck, random_inputs
 from stc.transforms.dataflow.size_streams import SizeStreams
 from stc_testing.fuzzing.campaign import Campaign
@@ -35,7 +36,7 @@ from stc_testing.fuzzing.levels import (
     outcome_of,
 )
 from stc_testing.fuzzing.run_time_programs import Kind, Rows, RunTimeProgram, draw_run_time_program
-from stc_testing.fuzzing.schedules import random_options
+from stc_testing.fuzzing.schedules import random_options, searched_options
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,10 @@ class RunTimeCase(Case):
         return tuple(_draw(self.program, position) for position in sorted({most, most // 2, 1, 0}, reverse=True))
 
 
-def draw_run_time_case(seed: int) -> RunTimeCase:
+def draw_run_time_case(seed: int, budget: str = SMALL) -> RunTimeCase:
     """The case of a seed, always the same: rows, tiles and lanes at random, but one kernel, without a schedule of its own."""
     options = replace(random_options(random.Random(f"run time options {seed}"), f"g{seed}"), on_chip=0)
+    options = searched_options(random.Random(f"search {seed}"), options, budget)
     attempt = 0
     while True:
         program = draw_run_time_program(seed, attempt)
@@ -167,10 +169,10 @@ class RunTimeCampaign(Campaign):
     what: ClassVar[str] = "random programs with run-time sizes"
 
     def check(self, seed: int, project: Path | None, with_mlir: bool) -> Outcome:
-        return check_run_time_case(draw_run_time_case(seed), project, with_mlir)
+        return check_run_time_case(draw_run_time_case(seed, self.budget), project, with_mlir)
 
     def case(self, seed: int) -> Case:
-        return draw_run_time_case(seed)
+        return draw_run_time_case(seed, self.budget)
 
     def again(self, seed: int) -> str:
         return f"{super().again(seed)} --run-time-sizes"

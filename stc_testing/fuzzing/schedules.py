@@ -1,15 +1,26 @@
-"""Random ways to compile a program: options of the pipeline, and a schedule.toml for its generics."""
+"""Random ways to compile a program: options of the pipeline, with or without a search, and a schedule.toml for its generics."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.pipeline import PipelineOptions
+from stc.platforms.budget import PLAN, SMALL
 from stc_testing.small import small_options
+
+RANDOM = "random"
+"""In place of a budget: another one for each program."""
+
+BUDGETS = (PLAN, "dsp=60", "dsp=200", "dsp=400,ports=6", "dsp=2000,ports=8", "lut=20000", "lut=60000,ports=12", "dsp=60%,ports=29")
+"""Little and much of what binds: multipliers, logic, memory ports."""
+
+STRATEGIES = ("shortest", "balanced")
+"""Of `choose-parallelism`, each for half of the programs."""
 
 
 def random_options(numbers: random.Random, kernel_name: str) -> PipelineOptions:
@@ -22,6 +33,14 @@ def random_options(numbers: random.Random, kernel_name: str) -> PipelineOptions:
         on_chip=numbers.choice([512, 1024, 2048, 4096]) if numbers.random() < 1 / 6 else 0,
         kernel_name=kernel_name,
     )
+
+
+def searched_options(numbers: random.Random, options: PipelineOptions, budget: str) -> PipelineOptions:
+    """The same with a search within `budget` (RANDOM: any of BUDGETS), by either strategy; `options` for SMALL."""
+    if budget == SMALL:
+        return options
+    chosen = numbers.choice(BUDGETS) if budget == RANDOM else budget
+    return replace(options, budget=chosen, parallelism=numbers.choice(STRATEGIES))
 
 
 def random_schedule(numbers: random.Random, module: ModuleOp) -> str:
