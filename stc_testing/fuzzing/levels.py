@@ -6,6 +6,7 @@ import random
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
-from stc.analysis.generic_loops import generics_in
+from stc.analysis.generic_loops import generics_in, name_of
 from stc.analysis.support import obstacles
 from stc.codegen.project import emit_project
 from stc.diagnostics import BeyondBudget, CompileError, UnsupportedError
@@ -255,6 +256,9 @@ class CaseRun:
         module, names = self.module.clone(), [str(entry).partition("{")[0] for entry in tiling.passes]
         until = names.index(DistributeParallel.name) + 1
         run_stages(module, make_context(), [Stage("before the schedule", tiling.passes[:until])])
+        names = Counter(map(name_of, generics_in(module)))
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise AssertionError(f"a schedule cannot tell apart what is called {' or '.join(map(str, twice))}")
         return module
 
     def _run(self, sequence: Sequence[Stage]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, prod
 
 from xdsl.context import Context
@@ -17,6 +17,7 @@ from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import NAME
 from stc.transforms.linalg.generics import PARALLEL, build, shape_of, tensor_like
+from stc.transforms.stream.names import UniqueNames
 
 LEAST_USES = 32
 """How often each entry of an operand that is no parameter is used, at least, for its transposition to be worth it."""
@@ -46,15 +47,21 @@ class TransposeOperands(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             parameters = host_values(function)
-            made: dict[tuple[SSAValue, int], SSAValue] = {}
+            made = _Transposed(UniqueNames(name for op in function.walk() if (name := NAME.of(op)) is not None))
             for generic in generics_in(function):
                 if not set(generic.results) <= parameters:
                     _transpose_inputs(generic, parameters, made, inf if self.parameters_only else LEAST_USES)
 
 
-def _transpose_inputs(
-    generic: linalg.GenericOp, parameters: set[SSAValue], made: dict[tuple[SSAValue, int], SSAValue], least_uses: float
-) -> None:
+@dataclass
+class _Transposed:
+    """Values that were transposed, by which dimension of what is last, and the `names` that they may have."""
+
+    names: UniqueNames
+    values: dict[tuple[SSAValue, int], SSAValue] = field(default_factory=dict[tuple[SSAValue, int], SSAValue])
+
+
+def _transpose_inputs(generic: linalg.GenericOp, parameters: set[SSAValue], made: _Transposed, least_uses: float) -> None:
     dims = all_dims(generic)
     if dims is None or any(None in entry for entry in dims):
         return
@@ -70,9 +77,10 @@ def _transpose_inputs(
         if value not in parameters and prod(loops.extents) < least_uses * prod(shape_of(value)):
             continue
         place = own.index(lanes)
-        if (value, place) not in made:
-            made[value, place] = _with_last(generic, value, place)
-        generic.operands[index] = made[value, place]
+        if (value, place) not in made.values:
+            name = made.names.fresh(f"{value.name_hint or 'parameter'}_t")
+            made.values[value, place] = _with_last(generic, value, place, name)
+        generic.operands[index] = made.values[value, place]
         changed[index] = (*own[:place], *own[place + 1 :], lanes)
     if changed == dims:
         return
@@ -84,17 +92,16 @@ def _transpose_inputs(
     Rewriter.replace_op(generic, wider)
 
 
-def _with_last(near: linalg.GenericOp, value: SSAValue, place: int) -> SSAValue:
-    """`value` with dimension `place` moved to the end, by a copy before everything that may read it."""
+def _with_last(near: linalg.GenericOp, value: SSAValue, place: int, name: str) -> SSAValue:
+    """`value` with dimension `place` moved to the end, by a copy called `name` before everything that may read it."""
     shape = shape_of(value)
     dims: Dims = tuple(range(len(shape)))
     moved: Dims = (*dims[:place], *dims[place + 1 :], place)
     empty = tensor.EmptyOp((), tensor_like(value, [shape[dim] for dim in moved]))
     block = Block(arg_types=[empty.tensor.type.element_type] * 2)  # pyright: ignore[reportAttributeAccessIssue]
     block.add_op(linalg.YieldOp(block.args[0]))
-    name = NAME.entry(f"{value.name_hint or 'parameter'}_t")
-    copy = build([value], [empty.tensor], Region(block), [dims, moved], [PARALLEL] * len(shape), name)
-    copy.results[0].name_hint = f"{value.name_hint or 'parameter'}_t"
+    copy = build([value], [empty.tensor], Region(block), [dims, moved], [PARALLEL] * len(shape), NAME.entry(name))
+    copy.results[0].name_hint = name
     point = InsertPoint.before(near)
     Rewriter.insert_op([empty, copy], point)
     return copy.results[0]
