@@ -28,3 +28,29 @@ func.func @copies(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
 // CHECK: dataflow.task @neg_0 ins(%x0 = %layout : !itensor1) outs(%out = %{{.*}} : !itensor1) -> !itensor1 attributes {stc.name = "neg_0"} {
 // CHECK: dataflow.task @neg_1 ins(%x1 = %[[LAYOUT]] : !itensor1) outs(%out = %{{.*}} : !itensor1) -> !itensor1 attributes {stc.name = "neg_1"} {
 // CHECK: dataflow.unpack %y, %[[Y]] : tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>> as !itensor -> tensor<6x8xf32>
+
+// -----
+
+// The first stripe stands behind what is cut out of the second: all come before that.
+// SHOW: dataflow.kernel|itensor.split|itensor.chunk
+func.func @of_stripes(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %x1 = tensor.extract_slice %x[4, 0] [4, 4] [1, 1] {stc.stripe} : tensor<8x4xf32> to tensor<4x4xf32>
+  %a = tensor.extract_slice %x1[0, 0] [2, 4] [1, 1] {stc.stripe} : tensor<4x4xf32> to tensor<2x4xf32>
+  %b = tensor.extract_slice %x1[2, 0] [2, 4] [1, 1] {stc.stripe} : tensor<4x4xf32> to tensor<2x4xf32>
+  %x0 = tensor.extract_slice %x[0, 0] [4, 4] [1, 1] {stc.stripe} : tensor<8x4xf32> to tensor<4x4xf32>
+  %y = tensor.concat dim(0) %x0, %b, %a : (tensor<4x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<8x4xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%y : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) attrs = {stc.name = "neg"} {
+  ^bb0(%p: f32, %s: f32):  %t = arith.negf %p : f32  linalg.yield %t : f32
+  } -> tensor<8x4xf32>
+  return %z : tensor<8x4xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [4, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK: !itensor3 = !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-LABEL: func.func @of_stripes(
+// CHECK: dataflow.kernel @of_stripes(%layout = %x_{{.*}} : tensor<1xvector<16xf32>> as !itensor, %layout_{{.*}} = %x_{{.*}} : tensor<1xvector<16xf32>> as !itensor) -> (tensor<2xvector<16xf32>> as !itensor1) {
+// CHECK: itensor.chunk %layout_{{.*}} at [0, 0], [2, 0] : !itensor2 to !itensor3, !itensor3

@@ -93,7 +93,7 @@ class LayoutToDataflow(ModulePass):
         for op in siblings:
             _check_slice(op)
         if (split := _stripes(first, siblings)) is not None:
-            self._split(*split)
+            self._split(first, *split)
             return
         extents = shape_of(first.source.type)
         offsets = [tuple(op.static_offsets.get_values()) for op in siblings]
@@ -113,8 +113,8 @@ class LayoutToDataflow(ModulePass):
             result.name_hint = value_hint(_stem(op))
             _replace(op, _reshaped(kernel, result, op.result.type))
 
-    def _split(self, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
-        """Stripes of an argument, in the order in which the first reader wants its own."""
+    def _split(self, near: Operation, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
+        """Stripes of an argument, in the order in which the first reader wants its own; `near`: the first of them in the program."""
         first, scalar = slices[0], _scalar(slices[0].source)
         required = _required_order(first.result)
         order = required if required is not None else _rows(shape_of(first.result.type), self.size)
@@ -125,7 +125,7 @@ class LayoutToDataflow(ModulePass):
             return builder.insert(SplitOp(ports[0], [part] * len(slices))).results
 
         tensors = [TensorType(scalar, shape_of(op.result.type)) for op in slices]
-        kernel = _kernel(f"{_stem(first)}_split", first, [first.source], [full], tensors, body)
+        kernel = _kernel(f"{_stem(first)}_split", near, [first.source], [full], tensors, body)
         for op, result in zip(slices, kernel.results, strict=True):
             result.name_hint = value_hint(_stem(op))
             _replace(op, result)
