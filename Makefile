@@ -6,6 +6,7 @@ WORKERS ?= 2
 DEMO := build/stories260K
 GPT2 := build/gpt2-medium
 N ?= 1000
+SEARCHED ?= 300
 MUTANTS ?= 5000
 SEED := $(shell date +%s)
 JOBS ?= 2
@@ -69,6 +70,8 @@ test-full: .venv/installed lint lit
 
 fuzz: .venv/installed
 	$(BIN)/stc fuzz --count $(N) --seed $(SEED) --jobs $(JOBS)
+	$(BIN)/stc fuzz --count $(SEARCHED) --seed $(SEED) --jobs $(JOBS) --budget random --out build/fuzz/searched
+	$(BIN)/stc fuzz --integers --count $(SEARCHED) --seed $(SEED) --jobs $(JOBS) --budget random --out build/fuzz/integers
 	$(BIN)/stc fuzz --mutate --count $(MUTANTS) --seed $(SEED) --jobs $(JOBS) --out build/fuzz/mutants
 	STC_FUZZ_SEED=$(SEED) $(BIN)/pytest $(PYTEST) --hypothesis-seed=$(SEED) --dist worksteal $(RANDOM_TESTS)
 

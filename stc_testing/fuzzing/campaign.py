@@ -93,7 +93,7 @@ class Campaign:
 
     def again(self, seed: int) -> str:
         """The command that checks one seed again."""
-        budget = "" if self.budget == SMALL else f" --budget {self.budget}"
+        budget = "" if self.budget == SMALL else f" --budget '{self.budget}'"
         return f"stc fuzz --count 1 --seed {seed}{budget}"
 
     def store(self, outcome: Outcome, out: Path) -> None:
@@ -181,7 +181,7 @@ def write_failure(outcome: Outcome, case: Case, out: Path, again: str) -> None:
     stem = out / str(outcome.seed)
     stem.with_suffix(".mlir").write_text(case.text)
     flags = [f"--tile {case.options.tile}", f"--rows {case.options.rows}", f"--lanes {case.options.lanes}"]
-    flags += [f"--budget {outcome.budget}", f"--parallelism {case.options.parallelism}"]
+    flags += [f"--budget '{outcome.budget}'", f"--parallelism {case.options.parallelism}"]
     flags += [] if case.options.propagate_orders else ["--uniform-tiles"]
     flags += [f"--on-chip {outcome.on_chip}"] if outcome.on_chip else []
     if outcome.schedule:

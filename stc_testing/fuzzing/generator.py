@@ -86,7 +86,7 @@ class _Generator:
         if self.integers is None:
             self.integers = self.random.random() < 0.2
         self.add(self.input(self.shape(self.random.choice([1, 2, 2, 2, 3, 3, 4]))))
-        for _ in range(self.random.choice([1, 2, 3, 4, 5, 6, 8, 10])):
+        for _ in range(self.random.choice([1, 2, 3, 4, 5, 6, 8, 10] if self.drawn_from is EXTENTS else [1, 1, 2, 2, 3, 4])):
             self.step()
         for _ in range(20):
             if any(value.computed for value in self.values):
@@ -771,8 +771,10 @@ def _linear(g: _Generator, source: Value, columns: int) -> Value:
         bias = g.program.argument((columns,), source.element, parameter=True)
         body = g.body()
         total = body.op(f"arith.addf %a0, %a1 : {source.element}")
-        made = g.elementwise([Operand(made, identity(2)), Operand(bias, ("d1",))], made.shape, made.element, body, total, False,
-                             made.bound + 4)
+        operands = Operand(made, identity(2)), Operand(bias, ("d1",))
+        made = g.elementwise(operands, made.shape, made.element, body, total, False, made.bound + 4)
+        if made.shape != (rows, columns):  # it was transposed
+            raise DoesNotFit
     return made
 
 

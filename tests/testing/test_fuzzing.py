@@ -19,13 +19,17 @@ import stc.pipeline as pipeline
 import stc_testing.fuzzing.campaign as campaign
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
+from stc.platforms.budget import SMALL, Budget, searched_limits
+from stc.platforms.platform import load_platform
 from stc.tools.installed_commands import add_installed_commands
 from stc.tools.stc import app
 from stc_testing.drawn import seeds
 from stc_testing.fuzzing.campaign import Campaign, CampaignReport, reason_of, run_campaign
-from stc_testing.fuzzing.generator import INTEGER_KINDS, KINDS, random_program
-from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Case, Outcome, check_case, draw_case
+from stc_testing.fuzzing.generator import INTEGER_KINDS, KINDS, LAYERS, random_program
+from stc_testing.fuzzing.levels import AGREED, CHOSEN, FAILED, FOR_SPEED, REFUSED, Case, Outcome, check_case, draw_case
 from stc_testing.fuzzing.program import as_double
+from stc_testing.fuzzing.run_time_sizes import draw_run_time_case
+from stc_testing.fuzzing.schedules import BUDGETS, RANDOM, STRATEGIES
 
 pytestmark = pytest.mark.heavy
 
@@ -91,6 +95,69 @@ def test_the_emitted_programs_agree() -> None:
     report = run_campaign(Campaign(count=2, seed=100, jobs=1))
     assert [outcome.verdict for outcome in report.outcomes] == [AGREED] * 2, report.outcomes
     assert all(outcome.simulated for outcome in report.outcomes)
+
+
+# With a search --------------------------------------------------------------------------------------------------------
+
+SPED_UP = 1
+"""A seed of which the search divides a computation into copies."""
+
+
+def test_a_budget_is_the_options_of_its_programs_and_random_takes_several() -> None:
+    assert draw_case(3).options.budget == SMALL
+    cases = [draw_case(seed, budget="dsp=400,ports=6") for seed in range(8)]
+    assert {case.options.budget for case in cases} == {"dsp=400,ports=6"}
+    assert {case.options.parallelism for case in cases} == set(STRATEGIES)
+    assert len({draw_case(seed, budget=RANDOM).options.budget for seed in range(8)}) > 2
+    assert draw_run_time_case(3, "plan").options.budget == "plan"
+    for budget in BUDGETS:
+        searched_limits(budget, "u55c")
+
+
+def test_programs_for_a_search_have_layers() -> None:
+    for integers, others in ((False, KINDS), (True, INTEGER_KINDS)):
+        programs = [random_program(seed, integers=integers, searched=True) for seed in range(COVERED // 2)]
+        kinds = [set(program.kinds) for program in programs]
+        assert set().union(*kinds) >= set(LAYERS) and not set().union(*kinds) - {*LAYERS, *others}
+        assert sum(bool(drawn & set(LAYERS)) for drawn in kinds) > COVERED // 5
+        for program in programs[:10]:
+            parse_module(program.text).verify()
+
+
+@pytest.mark.parametrize("seed", seeds(3, SPED_UP))
+def test_all_levels_of_a_searched_program_agree(seed: int) -> None:
+    outcome = check_case(draw_case(seed, budget=RANDOM), None)
+    assert outcome.verdict == AGREED and outcome.budget != SMALL, f"{outcome.place}: {outcome.message}"
+
+
+def test_what_a_search_does_is_counted() -> None:
+    report = run_campaign(Campaign(count=1, seed=SPED_UP, budget="plan"))
+    assert [outcome.verdict for outcome in report.outcomes] == [AGREED], report.outcomes
+    assert report.as_json()["searched"] == 1 and report.outcomes[0].simulated
+    assert {"lanes", "copies"} <= set(report.sped_up) <= {*CHOSEN, *FOR_SPEED}
+
+
+def test_dsps_that_are_too_few_are_doubled() -> None:
+    outcome = check_case(draw_case(SPED_UP, budget="dsp=3,ports=20"), None, with_mlir=False)
+    assert outcome.verdict == AGREED
+    assert Budget.parse(outcome.budget).limits(load_platform("u55c")).dsp in (3 << shift for shift in range(1, 10))
+
+
+def test_the_budget_is_in_what_shows_a_failure_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _replace(monkeypatch, Crashes)
+    code, _ = _fuzz(tmp_path, "--count", "1", "--integers", "--budget", "dsp=300")
+    assert code == 1
+    text = (tmp_path / "0.txt").read_text()
+    assert "stc fuzz --count 1 --seed 0 --budget 'dsp=300' --integers" in text
+    assert f"--budget 'dsp=300' --parallelism {draw_case(0, integers=True, budget='dsp=300').options.parallelism}" in text
+    _fuzz(tmp_path / "small", "--count", "1")
+    assert "--budget 'small'" in (tmp_path / "small" / "0.txt").read_text()
+
+
+@pytest.mark.parametrize("budget", ["dsp=lots", "dsp=999999", "more"])
+def test_what_is_no_budget_is_refused_at_once(budget: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="budget"):
+        CliRunner().invoke(app, ["fuzz", "--budget", budget, "--out", str(tmp_path)], catch_exceptions=False)
 
 
 # What is wrong is seen ------------------------------------------------------------------------------------------------

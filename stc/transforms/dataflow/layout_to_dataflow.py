@@ -114,7 +114,7 @@ class LayoutToDataflow(ModulePass):
             _replace(op, _reshaped(kernel, result, op.result.type))
 
     def _split(self, near: Operation, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
-        """Stripes of an argument, in the order in which the first reader wants its own; `near`: the first of them in the program."""
+        """Stripes of an argument, in the order in which the first reader wants its own; `near`: the first in the program."""
         first, scalar = slices[0], _scalar(slices[0].source)
         required = _required_order(first.result)
         order = required if required is not None else _rows(shape_of(first.result.type), self.size)
