@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'choose-parallelism{budget="dsp=420"}' | filecheck %s
+// RUN: stc-opt %s -p 'choose-parallelism{budget="dsp=420"}' --split-input-file | filecheck %s
 // SHOW: func.func|linalg.generic|return
 
 // 11 lanes of 22 columns would fit once; five DSPs a point, 84 points: 22 lanes of 3 of the 27 rows make 66.
@@ -20,3 +20,30 @@ func.func @matmul(%x: tensor<27x40xf32>, %w: tensor<40x22xf32>) -> tensor<27x22x
 // CHECK-LABEL: func.func @matmul(
 // CHECK: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<27x40xf32>, tensor<40x22xf32>) outs(%f : tensor<27x22xf32>) attrs ={{ +}}{stc.name = "fc", stc.lanes = 22 : i32, stc.rows = 3 : i32} {
 // CHECK: func.return %y : tensor<27x22xf32>
+
+// -----
+
+// As many rows of each head as `pos` says: they are neither divided nor computed side by side.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @some_rows(%x: tensor<2x6x40xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<pos<=6>, #itensor.size<40>]},
+                     %w: tensor<2x40x8xf32>, %pos: i32 {stc.name = "pos"}) -> (tensor<6x2x8xf32>, tensor<2x40x6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6x2x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6x2x8xf32>) -> tensor<6x2x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d1, d0, d3)>, affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>,
+      affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<2x6x40xf32>, tensor<2x40x8xf32>) outs(%f : tensor<6x2x8xf32>) attrs = {stc.name = "fc"} {
+  ^bb0(%a: f32, %c: f32, %s: f32):  %p = arith.mulf %a, %c : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
+  } -> tensor<6x2x8xf32>
+  %g = tensor.empty() : tensor<2x40x6xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x6x40xf32>) outs(%g : tensor<2x40x6xf32>)
+      attrs = {stc.name = "exp"} {
+  ^bb0(%a: f32, %s: f32):  %t = math.exp %a : f32  linalg.yield %t : f32
+  } -> tensor<2x40x6xf32>
+  return %y, %z : tensor<6x2x8xf32>, tensor<2x40x6xf32>
+}
+
+// CHECK-LABEL: func.func @some_rows(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "fc", stc.lanes = 8 : i32} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "exp", stc.lanes = 1 : i32} {

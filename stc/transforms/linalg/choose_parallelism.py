@@ -21,6 +21,7 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import adders_of, hardware_cost, short_adder_cost
 from stc.analysis.port_pressure import is_multiply_accumulate
 from stc.analysis.resource_figures import adapter
+from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
@@ -30,6 +31,7 @@ from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS
 from stc.dialects.use_def import RESHAPES, uses_through
+from stc.iteration.size import Size, is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
@@ -71,9 +73,10 @@ class ChooseParallelism(FindingPass):
     (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every operand that it indexes has it last; rows
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18); copies divide the outermost parallel loop, or another along which much more of the work around the
-    generic can be divided too. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and
-    `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body. Where they are
-    short and LUTs are not, adders of floats are of LUTs (`stc.adders`), which have fewer stages, too.
+    generic can be divided too. Loops that run as often as a launch says are gone through one by one. Decisions are the attributes
+    `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs are
+    counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
+    (`stc.adders`), which have fewer stages, too.
 
     What is counted is DSPs, LUTs, FFs and blocks of RAM: of operators as in estimates, of no fewer memory ports than come to be, of
     control, FIFOs and arrays by what blocks of models took, since nothing is tiled yet. `stc compile` counts again in the end.
@@ -147,13 +150,16 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     """The generics of `function` that the device computes, in order."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
-    shared = _SharedLoops(generics, parameters)
+    shared = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
     divided = {op: shared.divided_loop(op) for op in generics}
     names = _Names(parameters)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     read = [value for op in generics for value in op.inputs if value.owner not in made]
     names.ports = shared_parameters(read, parameters, platform.memory)
-    works = {op: _work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names) for op in generics}
+    works = {
+        op: _work(op, divided[op], shared.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
+        for op in generics
+    }
     after = _dependences(function)
     return [Computation(op, divided[op], replace(work, after=_renamed(after.get(op, ()), made))) for op, work in works.items()]
 
@@ -201,11 +207,18 @@ class _Names(UniqueNames):
 
 
 def _work(
-    generic: GenericOp, divided: int | None, family: int, cycle_ns: float, made: Mapping[GenericOp, str], names: _Names
+    generic: GenericOp,
+    divided: int | None,
+    family: int,
+    trips: Sequence[Size],
+    cycle_ns: float,
+    made: Mapping[GenericOp, str],
+    names: _Names,
 ) -> Work:
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
-    possible = default_unroll(loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
+    at_once = [trip if is_static(trip) else 1 for trip in trips]  # what is there at run time comes one by one
+    possible = default_unroll(at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
     row = row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
@@ -216,7 +229,7 @@ def _work(
         divided_extent=loops.extents[divided] if divided is not None else 1,
         divides_lanes=divided is not None and divided == last,
         family=family,
-        row_extent=loops.extents[row] if row is not None else 1,
+        row_extent=at_once[row] if row is not None else 1,
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         memory=tuple(_memory_operands(generic, divided, made, names)),
@@ -297,7 +310,8 @@ WORTH_OUTERMOST = 0.8
 class _SharedLoops:
     """Which loops of which generics run along the same dimension of the tensors between them."""
 
-    def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue]):
+    def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes):
+        self._sizes = sizes
         self._root: dict[Loop, Loop] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
         for generic in generics:
@@ -310,13 +324,13 @@ class _SharedLoops:
                     self._root[self._find((generic, own))] = self._find((producer, theirs))
         self._work: dict[Loop, int] = {}
         for generic in generics:
-            for loop in _divisible(generic):
+            for loop in self._divisible(generic):
                 root = self._find((generic, loop))
                 self._work[root] = self._work.get(root, 0) + prod(GenericLoops(generic).extents)
 
     def divided_loop(self, generic: GenericOp) -> int | None:
         """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another."""
-        loops = _divisible(generic)
+        loops = self._divisible(generic)
         shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
         return next((loop for loop in loops if shared[loop] >= WORTH_OUTERMOST * max(shared.values())), None)
 
@@ -331,10 +345,10 @@ class _SharedLoops:
             loop = parent
         return loop
 
-
-def _divisible(generic: GenericOp) -> list[int]:
-    """The loops that every result has and whose index nobody asks for."""
-    loops = GenericLoops(generic)
-    asked = asked_loops(generic)
-    common = set(loops.output_dims[0]).intersection(*loops.output_dims)
-    return [loop for loop in loops.parallels if loop in common and loop not in asked and loops.extents[loop] > 1]
+    def _divisible(self, generic: GenericOp) -> list[int]:
+        """The loops that every result has, whose index nobody asks for, and of which as much is there in every launch."""
+        loops, trips = GenericLoops(generic), self._sizes.loops_of(generic)
+        asked = asked_loops(generic)
+        common = set(loops.output_dims[0]).intersection(*loops.output_dims)
+        possible = [loop for loop in loops.parallels if loop in common and loop not in asked and is_static(trips[loop])]
+        return [loop for loop in possible if loops.extents[loop] > 1]
