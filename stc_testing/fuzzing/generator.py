@@ -676,14 +676,15 @@ def wide_contract(g: _Generator) -> Value:
     """A matrix product of two narrow integers, each extended in its own way, in the type of the sums."""
     source = g.pick(lambda value: value.rank == 2 and not is_float(value.element) and value.element != "i1")
     columns = g.random.choice(g.extents)
-    if max(_sizes(*source.shape, columns)) > 1:
+    if _size(source, columns) > 1:
         raise DoesNotFit
     return _wide_product(g, source, columns)
 
 
-def _sizes(rows: int, terms: int, columns: int) -> tuple[float, float, float]:
-    """Of a matrix product, by what is allowed: entries of the result and of the other factor, and iterations."""
-    return rows * columns / MOST_ENTRIES, terms * columns / MOST_ENTRIES, rows * terms * columns / MOST_WORK
+def _size(source: Value, columns: int) -> float:
+    """Of the product of a matrix with one of so many columns, by what is allowed: of entries of either and of iterations the most."""
+    rows, terms = source.shape
+    return max(rows * columns / MOST_ENTRIES, terms * columns / MOST_ENTRIES, rows * terms * columns / MOST_WORK)
 
 
 def _wide_product(g: _Generator, source: Value, columns: int) -> Value:
@@ -757,7 +758,7 @@ def named_product(g: _Generator) -> Value:
 
 def _linear(g: _Generator, source: Value, columns: int) -> Value:
     """The product of a matrix with weights, at times with a bias."""
-    if max(_sizes(*source.shape, columns)) > LARGER:
+    if _size(source, columns) > LARGER:
         raise DoesNotFit
     if not is_float(source.element):
         return _wide_product(g, source, columns)

@@ -217,7 +217,7 @@ def _work(
 ) -> Work:
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
-    at_once = [trip if is_static(trip) else 1 for trip in trips]  # what is there at run time comes one by one
+    at_once = [extent if is_static(trip) else 1 for extent, trip in zip(loops.extents, trips, strict=True)]  # else one by one
     possible = default_unroll(at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
     row = row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
