@@ -682,7 +682,7 @@ def wide_contract(g: _Generator) -> Value:
 
 
 def _size(source: Value, columns: int) -> float:
-    """Of the product of a matrix with one of so many columns, by what is allowed: of entries of either and of iterations the most."""
+    """Of the product of a matrix with one of so many columns: entries or iterations, by how many are allowed."""
     rows, terms = source.shape
     return max(rows * columns / MOST_ENTRIES, terms * columns / MOST_ENTRIES, rows * terms * columns / MOST_WORK)
 

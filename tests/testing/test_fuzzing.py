@@ -24,7 +24,7 @@ from stc.platforms.platform import load_platform
 from stc.tools.installed_commands import add_installed_commands
 from stc.tools.stc import app
 from stc_testing.drawn import seeds
-from stc_testing.fuzzing.campaign import Campaign, CampaignReport, reason_of, run_campaign
+from stc_testing.fuzzing.campaign import Campaign, CampaignReport, IntegerCampaign, reason_of, run_campaign
 from stc_testing.fuzzing.generator import INTEGER_KINDS, KINDS, LAYERS, random_program
 from stc_testing.fuzzing.levels import AGREED, CHOSEN, FAILED, FOR_SPEED, REFUSED, Case, Outcome, check_case, draw_case
 from stc_testing.fuzzing.program import as_double
@@ -99,8 +99,8 @@ def test_the_emitted_programs_agree() -> None:
 
 # With a search --------------------------------------------------------------------------------------------------------
 
-SPED_UP = 1
-"""A seed of which the search divides a computation into copies."""
+SPED_UP = 3
+"""A seed of which the search divides a computation into slices and copies."""
 
 
 def test_a_budget_is_the_options_of_its_programs_and_random_takes_several() -> None:
@@ -134,7 +134,7 @@ def test_what_a_search_does_is_counted() -> None:
     report = run_campaign(Campaign(count=1, seed=SPED_UP, budget="plan"))
     assert [outcome.verdict for outcome in report.outcomes] == [AGREED], report.outcomes
     assert report.as_json()["searched"] == 1 and report.outcomes[0].simulated
-    assert {"lanes", "copies"} <= set(report.sped_up) <= {*CHOSEN, *FOR_SPEED}
+    assert {"split-slices", "lanes", "copies"} <= set(report.sped_up) <= {*CHOSEN, *FOR_SPEED}
 
 
 def test_dsps_that_are_too_few_are_doubled() -> None:
@@ -143,15 +143,16 @@ def test_dsps_that_are_too_few_are_doubled() -> None:
     assert Budget.parse(outcome.budget).limits(load_platform("u55c")).dsp in (3 << shift for shift in range(1, 10))
 
 
-def test_the_budget_is_in_what_shows_a_failure_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _replace(monkeypatch, Crashes)
-    code, _ = _fuzz(tmp_path, "--count", "1", "--integers", "--budget", "dsp=300")
-    assert code == 1
+def test_the_budget_is_in_what_shows_a_failure_again(tmp_path: Path) -> None:
+    strategy = draw_case(0, integers=True, budget="dsp=300").options.parallelism
+    found = Outcome(0, FAILED, "cse", "wrong", budget="dsp=600")
+    IntegerCampaign(count=1, budget="dsp=300").store(found, tmp_path)
     text = (tmp_path / "0.txt").read_text()
     assert "stc fuzz --count 1 --seed 0 --budget 'dsp=300' --integers" in text
-    assert f"--budget 'dsp=300' --parallelism {draw_case(0, integers=True, budget='dsp=300').options.parallelism}" in text
-    _fuzz(tmp_path / "small", "--count", "1")
-    assert "--budget 'small'" in (tmp_path / "small" / "0.txt").read_text()
+    assert f"--budget 'dsp=600' --parallelism {strategy}" in text
+    Campaign(count=1).store(Outcome(1, FAILED, "cse", "wrong"), tmp_path)
+    text = (tmp_path / "1.txt").read_text()
+    assert "stc fuzz --count 1 --seed 1\n" in text and "--budget 'small'" in text
 
 
 @pytest.mark.parametrize("budget", ["dsp=lots", "dsp=999999", "more"])
