@@ -73,3 +73,28 @@ func.func @scalars(%x: tensor<f32>, %w: tensor<f32> {stc.parameter}) -> tensor<f
 // CHECK-LABEL: func.func @scalars(
 // CHECK: %v = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%w : tensor<f32>) outs(%e : tensor<f32>) {
 // CHECK: linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = []} ins(%x, %v : tensor<f32>, tensor<f32>) outs(%e : tensor<f32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>} {
+
+// -----
+
+// What was chosen for a computation: 2 of 4 lanes that the option allows, 3 rows; of 8 rows as many as divide the tile of 3.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @chosen(%x: tensor<3x8xf32>, %w: tensor<8x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
+      affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<3x8xf32>, tensor<8x4xf32>) outs(%f : tensor<3x4xf32>) attrs = {stc.name = "fc", stc.lanes = 2 : i32, stc.rows = 3 : i32} {
+  ^bb0(%a: f32, %c: f32, %s: f32):  %p = arith.mulf %a, %c : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
+  } -> tensor<3x4xf32>
+  %v = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
+      affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<3x8xf32>, tensor<8x4xf32>) outs(%f : tensor<3x4xf32>) attrs = {stc.name = "fc", stc.lanes = 1 : i32, stc.rows = 8 : i32} {
+  ^bb0(%a: f32, %c: f32, %s: f32):  %p = arith.mulf %a, %c : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
+  } -> tensor<3x4xf32>
+  func.return %y, %v : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @chosen(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "fc", stc.lanes = 2 : i32, stc.rows = 3 : i32, stc.schedule = #dataflow.schedule<tile = [3, 4, 4], order = [0, 1, 2], unroll = [3, 2, 1], vector = []>} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "fc", stc.lanes = 1 : i32, stc.rows = 8 : i32, stc.schedule = #dataflow.schedule<tile = [3, 4, 4], order = [0, 1, 2], unroll = [3, 1, 1], vector = []>} {

@@ -11,10 +11,11 @@ from xdsl.passes import ModulePass
 
 from stc.analysis.generic_loops import GenericLoops, generics_in
 from stc.analysis.host_work import functions_of, host_values
-from stc.design_space.tiling import default_order, default_tiles, default_unroll
+from stc.design_space.tiling import default_order, default_tiles, default_unroll, row_loop
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import SCHEDULE
+from stc.dialects.facts import LANES, ROWS, SCHEDULE
+from stc.iteration.vectorize import largest_divisor
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,9 @@ class DefaultTileSize(ModulePass):
     docs/design/method.md section 4). Tile loops: parallel outside, reductions inside. Work on parameters alone stays without a
     schedule: the host does it.
 
-    The last parallel loop is unrolled over the lanes of a vector where all operands have it as their last dimension.
+    The last parallel loop is unrolled over the lanes of a vector where all operands have it as their last dimension. Where
+    `choose-parallelism` decided, it is unrolled by a divisor of the tile that is at most `stc.lanes`, and the loop of the rows by
+    one that is at most `stc.rows`.
 
     Options: `size` (default 16), at least 1; `lanes` (default 16), the most points unrolled.
 
@@ -52,5 +55,8 @@ class DefaultTileSize(ModulePass):
     def schedule_of(self, generic: linalg.GenericOp) -> ScheduleAttr:
         loops = GenericLoops(generic)
         tiles = default_tiles(loops.extents, self.size)
-        unroll = default_unroll(tiles, loops.reductions, loops.operand_dims, self.lanes)
+        unroll = default_unroll(tiles, loops.reductions, loops.operand_dims, LANES.of(generic) or self.lanes)
+        rows, row = ROWS.of(generic) or 1, row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
+        if row is not None:
+            unroll = (*unroll[:row], largest_divisor(tiles[row], rows), *unroll[row + 1 :])
         return ScheduleAttr.of(tiles, default_order(len(tiles), loops.reductions), unroll)
