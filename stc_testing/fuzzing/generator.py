@@ -32,7 +32,7 @@ MOST_ENTRIES = 640
 """Of any tensor: executing every level and the C simulation stay far below a second."""
 MOST_WORK = 8192
 """Iterations of one contraction."""
-LARGER_EXTENTS = (1, 2, 3, 4, 5, 6, 7, 8, 8, 12, 13, 16, 16, 16, 24, 31, 32, 32)
+LARGER_EXTENTS = (1, 2, 3, 4, 5, 6, 7, 8, 8, 12, 13, 16, 16, 16, 24, 31, 32, 32, 48, 64)
 """Of programs for a search, which has more to do where more divides them."""
 LARGER = 4
 """How many times as many entries and iterations the products of a layer may have."""
@@ -819,7 +819,7 @@ def matrix_vector(g: _Generator) -> Value:
     terms, columns = g.random.choice((8, 16, 31, 32, 48, 64, 96, 120)), g.random.choice(g.extents)
     if g.chance(0.5):
         return _linear(g, g.given((1, terms), "f32"), columns)
-    source, weight = g.given((terms,), "f32"), g.program.argument((columns, terms), "f32", parameter=True)
+    source, weight = g.given((terms,), "f32"), g.program.argument((columns, terms), "f32", parameter=g.chance(0.4))
     if not _numeric(source):
         raise DoesNotFit
     return _product(g, Operand(weight, ("d0", "d1")), Operand(source, ("d1",)), (columns, terms), (0,), (1,), terms)
@@ -835,22 +835,48 @@ def attention(g: _Generator) -> Value:
     rows, last = source.shape[0], 3  # loops: head, row, column, sum
     if heads * rows * rows > LARGER * MOST_ENTRIES:
         raise DoesNotFit
-    bound = queries.bound * keys.bound
     scores = _sums(g, (queries, (1, 0, 3)), (keys, (2, 0, 3)), (heads, rows, rows, width), last, (0, 1, 2))
-    body = g.body()
-    scaled = body.op(f"arith.mulf %a0, {body.constant(f'{4 / bound:.6e}', 'f32')} : f32")
-    if g.chance(0.4):
-        row, column = body.op("linalg.index 1 : index"), body.op("linalg.index 2 : index")
-        seen = body.op(f"arith.cmpi uge, {row}, {column} : index")
-        scaled = body.op(f"arith.select {seen}, {scaled}, {body.constant('-inf', 'f32')} : f32")
-    scores = g.elementwise([Operand(scores, identity(3))], scores.shape, "f32", body, scaled, False, 4.0 * width**0.5)
-    if scores.shape != (heads, rows, rows):  # it was transposed
-        raise DoesNotFit
-    shares = softmax(g, scores)
+    shares = _shares(g, scores, queries.bound * keys.bound, is_masked=g.chance(0.4))
     mixed = _sums(g, (shares, (0, 1, 3)), (values, (3, 0, 2)), (heads, rows, width, rows), last, (1, 0, 2))
     mixed = replace(mixed, bound=values.bound)
     joined = _collapsed(g, mixed, [[0], [1, 2]])
     return _linear(g, joined, g.random.choice(g.extents)) if g.chance(0.5) and joined.bound < 40 else joined
+
+
+def one_query(g: _Generator) -> Value:
+    """Attention of one row to keys and values that are there, as in a decode step."""
+    heads, rows, width = g.random.choice([1, 2, 3, 4, 8]), g.random.choice(g.extents), g.random.choice(g.extents)
+    if heads * rows * width > LARGER * MOST_ENTRIES:
+        raise DoesNotFit
+    query = g.given((heads, width), "f32")
+    lies = g.random.choice([(0, 1, 2), (1, 0, 2), (0, 2, 1)])  # loops: head, row, column
+    keys, values = (g.program.argument([(heads, rows, width)[dim] for dim in lies], "f32", parameter=False) for _ in range(2))
+    if not _numeric(query):
+        raise DoesNotFit
+    scores = _sums(g, (query, (0, 2)), (keys, lies), (heads, rows, width), 2, (0, 1))
+    shares = _shares(g, scores, query.bound * keys.bound, is_masked=False)
+    mixed = _sums(g, (shares, (0, 1)), (values, lies), (heads, rows, width), 1, (0, 2))
+    mixed = replace(mixed, bound=values.bound)
+    if g.chance(0.5):
+        return mixed
+    flat = _collapsed(g, mixed, [[0, 1]])
+    text = f"tensor.expand_shape {flat.name} [[0, 1]] output_shape [1, {heads * width}] : {flat.type} into "
+    row = g.moved(text + replace(flat, shape=(1, heads * width)).type, flat, (1, heads * width))
+    return _linear(g, row, g.random.choice(g.extents))
+
+
+def _shares(g: _Generator, scores: Value, bound: float, *, is_masked: bool) -> Value:
+    """The softmax of scores of that magnitude; `is_masked`: of those before a row's own."""
+    rank, body = scores.rank, g.body()
+    scaled = body.op(f"arith.mulf %a0, {body.constant(f'{4 / bound:.6e}', 'f32')} : f32")
+    if is_masked:
+        row, column = body.op(f"linalg.index {rank - 2} : index"), body.op(f"linalg.index {rank - 1} : index")
+        seen = body.op(f"arith.cmpi uge, {row}, {column} : index")
+        scaled = body.op(f"arith.select {seen}, {scaled}, {body.constant('-inf', 'f32')} : f32")
+    made = g.elementwise([Operand(scores, identity(rank))], scores.shape, "f32", body, scaled, False, 30.0)
+    if made.shape != scores.shape:  # it was transposed
+        raise DoesNotFit
+    return softmax(g, made)
 
 
 def _headed(g: _Generator, source: Value, heads: int) -> Value:
@@ -1165,6 +1191,7 @@ LAYERS: dict[str, Kind] = {
     "perceptron": (14, perceptron),
     "matrix_vector": (10, matrix_vector),
     "attention": (20, attention),
+    "one_query": (16, one_query),
 }
 """More for programs that are searched."""
 
