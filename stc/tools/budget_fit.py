@@ -16,6 +16,7 @@ from stc.diagnostics import BeyondBudget
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import SMALL, Budget, Counts
 from stc.platforms.platform import load_platform
+from stc.transforms.linalg.choose_parallelism import ChooseParallelism
 
 MOST_TRIES = 4
 MARGIN = 0.95
@@ -67,17 +68,26 @@ def fit_of(options: PipelineOptions, resources: Mapping[str, int], ports: int, e
 def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries: int) -> PipelineOptions:
     """The options of the next try, of which `tries` were made. BeyondBudget where there is none, or it would change nothing."""
     if fit.expected is None or tries >= MOST_TRIES or (before is not None and fit.expected == before.expected):
-        least = ",".join(f"{name}={asdict(fit.emitted)[name]}" for name in fit.emitted.beyond(fit.budget))
-        what = f"the design takes {fit.lacking}" + (f", the least of {tries} searches" if tries > 1 else "")
-        raise BeyondBudget(what, where=f"--budget {options.budget}", accepted=f"{least} or more, or other tiles")
+        raise _beyond(options, fit, f", the least of {tries} searches" if tries > 1 else "")
     searched = Budget.parse(options.search_within or options.budget).limits(load_platform(options.platform))
     less = asdict(fit.smaller(searched))
     return replace(options, search_within=",".join(f"{name}={count}" for name, count in less.items()))
 
 
-def without_search(options: PipelineOptions, failure: BeyondBudget) -> PipelineOptions:
-    """The options of the cheapest design; `failure` itself where the budget is a limit that a user named."""
+def _beyond(options: PipelineOptions, fit: Fit, among: str) -> BeyondBudget:
+    least = ",".join(f"{name}={asdict(fit.emitted)[name]}" for name in fit.emitted.beyond(fit.budget))
+    what = f"the design takes {fit.lacking}{among}"
+    return BeyondBudget(what, where=f"--budget {options.budget}", accepted=f"{least} or more, or other tiles")
+
+
+def without_search(options: PipelineOptions, failure: BeyondBudget, before: Fit | None) -> PipelineOptions:
+    """The options of the cheapest design; `failure` itself where the budget is a limit that a user named.
+
+    A search within less than the budget that finds nothing fails at an amount that nobody named: what was made `before` lacks.
+    """
     if not is_aim(options):
+        if before is not None and failure.where == ChooseParallelism.name:
+            raise _beyond(options, before, "")
         raise failure
     return not_searched(options)
 

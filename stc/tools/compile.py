@@ -213,7 +213,7 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
             warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
             before = fit
         except BeyondBudget as failure:
-            options = without_search(options, failure)
+            options = without_search(options, failure, before)
             warn(f"{failure}; instead, the cheapest design (--small)")
         assert original is not None
         _exchange(module, original.clone().detach_region(0))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import BeyondBudget, CompileError
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import Counts
-from stc.tools.budget_fit import MOST_TRIES, Fit, fit_of, searched_again
+from stc.platforms.budget import PLAN, SMALL, Counts
+from stc.tools.budget_fit import MOST_TRIES, Fit, fit_of, searched_again, without_search
+from stc.transforms.linalg.choose_parallelism import ChooseParallelism
 
 OPTIONS = PipelineOptions(budget="dsp=100,lut=1000,ff=1000,bram=40,uram=0,ports=9")
 TAKEN = {"dsp": 90, "lut": 2000, "ff": 800, "bram18": 50, "uram": 0}
@@ -22,6 +25,16 @@ def test_what_lacks_is_searched_within_less_in_proportion() -> None:
     assert fit().lacking == "2,000 LUT of 1,000, 50 BRAM18 of 40"
     again = searched_again(OPTIONS, fit(), None, 1)
     assert again.search_within == "dsp=100,lut=427,ff=1000,bram=15,uram=0,ports=9" and again.budget == OPTIONS.budget
+
+
+def test_a_search_within_less_that_finds_nothing_says_what_the_budget_lacks() -> None:
+    """And not that its own limit, which nobody named, is too small."""
+    too_few = BeyondBudget("one point of each takes 58 DSPs, the budget has 53", where=ChooseParallelism.name, accepted="dsp=58")
+    with pytest.raises(BeyondBudget, match=r"^--budget dsp=100,.*takes 2,000 LUT of 1,000, 50 BRAM18 of 40; accepted: lut=2000"):
+        without_search(replace(OPTIONS, search_within="dsp=53"), too_few, fit())
+    with pytest.raises(BeyondBudget, match="one point of each"):
+        without_search(OPTIONS, too_few, None)
+    assert without_search(replace(OPTIONS, budget=PLAN), too_few, fit()).budget == SMALL
 
 
 def test_what_fits_lacks_nothing() -> None:
