@@ -99,8 +99,11 @@ def test_the_emitted_programs_agree() -> None:
 
 # With a search --------------------------------------------------------------------------------------------------------
 
-SPED_UP = 3
-"""A seed of which the search divides a computation into slices and copies."""
+SPED_UP = 7
+"""A seed of which the search divides a computation into copies."""
+
+MULTIPLYING = 5
+"""A seed of a program with a product of matrices."""
 
 
 def test_a_budget_is_the_options_of_its_programs_and_random_takes_several() -> None:
@@ -124,7 +127,7 @@ def test_programs_for_a_search_have_layers() -> None:
             parse_module(program.text).verify()
 
 
-@pytest.mark.parametrize("seed", seeds(3, SPED_UP))
+@pytest.mark.parametrize("seed", seeds(3, 3))
 def test_all_levels_of_a_searched_program_agree(seed: int) -> None:
     outcome = check_case(draw_case(seed, budget=RANDOM), None)
     assert outcome.verdict == AGREED and outcome.budget != SMALL, f"{outcome.place}: {outcome.message}"
@@ -134,11 +137,11 @@ def test_what_a_search_does_is_counted() -> None:
     report = run_campaign(Campaign(count=1, seed=SPED_UP, budget="plan"))
     assert [outcome.verdict for outcome in report.outcomes] == [AGREED], report.outcomes
     assert report.as_json()["searched"] == 1 and report.outcomes[0].simulated
-    assert {"split-slices", "lanes", "copies"} <= set(report.sped_up) <= {*CHOSEN, *FOR_SPEED}
+    assert {"lanes", "copies"} <= set(report.sped_up) <= {*CHOSEN, *FOR_SPEED}
 
 
 def test_dsps_that_are_too_few_are_doubled() -> None:
-    outcome = check_case(draw_case(SPED_UP, budget="dsp=3,ports=20"), None, with_mlir=False)
+    outcome = check_case(draw_case(MULTIPLYING, budget="dsp=3,ports=20"), None, with_mlir=False)
     assert outcome.verdict == AGREED
     assert Budget.parse(outcome.budget).limits(load_platform("u55c")).dsp in (3 << shift for shift in range(1, 10))
 
