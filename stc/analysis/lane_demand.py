@@ -25,6 +25,7 @@ from stc.dialects.itensor import (
     SplitOp,
     WriteOp,
 )
+from stc.dialects.updates import is_inserted, is_updated
 
 ROUTING = (CastOp, ForkOp, ReassociateOp, ChunkOp, ConcatOp, SplitOp, MergeOp)
 """Ops whose operands and results carry tokens of one width."""
@@ -45,6 +46,7 @@ class LaneDemand:
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _extents: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _updated: set[SSAValue] = field(init=False)
 
     def __post_init__(self) -> None:
         for op in self.kernel.walk():
@@ -59,11 +61,19 @@ class LaneDemand:
         for value in {*self._parent, *self._parent.values()}:
             root = self._root(value)
             self._extents[root] = gcd(self._extents.get(root, 0), _last_extent(value))
+        ports = zip(self.kernel.inputs, self.kernel.arguments, strict=True)
+        results = zip(self.kernel.outputs, self.kernel.terminator.arguments, strict=True)
+        self._updated = {self._root(inside) for outside, inside in ports if is_updated(outside)}
+        self._updated |= {self._root(inside) for outside, inside in results if is_inserted(outside)}
 
     def lanes(self, value: SSAValue) -> int:
         """The width wanted of the tokens of an itensor inside the kernel."""
         root = self._root(value)
         return self._fixed.get(root) or self._required.get(root, self.default)
+
+    def is_updated(self, value: SSAValue) -> bool:
+        """Whether its tokens lie in a tensor that kernels update, which others read that know nothing of this one's wishes."""
+        return self._root(value) in self._updated
 
     def extent(self, value: SSAValue) -> int:
         """What the width of its tokens must divide: the last extents of all elements with tokens of that width."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, cf, func, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 from xdsl.utils.hints import isa
 
 from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
@@ -28,6 +28,20 @@ def is_update(insert: tensor.InsertSliceOp) -> bool:
     if not insert.offsets or not plain or not isinstance(insert.dest, BlockArgument):
         return False
     return all(scalar_argument(offset_scalar(offset)) is not None for offset in insert.offsets)
+
+
+def is_updated(value: SSAValue) -> bool:
+    """Whether `value` is an argument into which an update goes, or its beginning, reshaped."""
+    return any(_is_operand_of_update(use, 1) for use in through_prefixes(value).uses)
+
+
+def is_inserted(value: SSAValue) -> bool:
+    """Whether `value`, reshaped, goes into an argument by an update."""
+    return any(_is_operand_of_update(use, 0) for use in uses_through(value))
+
+
+def _is_operand_of_update(use: Use, index: int) -> bool:
+    return isinstance(use.operation, tensor.InsertSliceOp) and use.index == index and is_update(use.operation)
 
 
 def is_offset(op: tensor.ExtractOp | arith.IndexCastOp) -> bool:

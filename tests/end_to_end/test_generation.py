@@ -24,7 +24,7 @@ import pytest
 from whole_models import LONG, MAX_SEQ, NEW, ROWS, Twin, close, compiled, configured, in_torch, written_by
 
 from stc.api import CompiledModel, compile_model
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.frontend.families import find_configuration
 from stc.frontend.presets import FULL, SLIDING
 from stc.frontend.sources import find_language_model
@@ -38,6 +38,7 @@ from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
 from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import compile_language_model, model_request
+from stc.transforms.dataflow import size_streams
 from stc_testing.commands import Ended, Stc, refused
 from stc_testing.packed_checkpoints import write_packed_model
 from stc_testing.small import small_options
@@ -239,13 +240,17 @@ def with_another_decode(model: LanguageModel, folder: Path, stage: str, pattern:
     return LanguageModel(copy)
 
 
-def test_a_stage_without_run_time_sizes(tmp_path: Path) -> None:
-    """A stage that no rule gives run-time sizes (a converter stands before tiles narrower than a word, and than a head) reads the
-    whole cache, says why, and writes the same."""
+def test_a_stage_without_run_time_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stage that no rule gives run-time sizes reads the whole cache, says why, and writes the same; twins have rules, taken away."""
+
+    def refuse(*_: object) -> None:
+        raise NoRunTimeSize("a converter of rows", where="@decode", accepted="none here")
+
+    monkeypatch.setattr(size_streams, "_sized", refuse)
     spec = configured(tmp_path / "config", "qwen2.5-0.5b-tiny", num_hidden_layers=1)
     model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=8, rows=1, tile=4))
     (decode,) = (project for project in model.manifest.projects if project.folder == "decode")
-    assert "decode reads the whole cache, since @" in decode.origin and len(decode.cycles) == 1
+    assert "decode reads the whole cache, since @decode: a converter" in decode.origin and len(decode.cycles) == 1
     twin = Twin(model, in_torch(spec, 8).whole())
     assert list(model.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
     early = with_another_decode(model, tmp_path, "decode", r"_read\.read\(\);", "_read.empty();")

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.heavy
 ROWS = {"decode": 1, "prefill": 4}
 
 
-def caches(stage: str, quantize: str) -> tuple[dict[str, tuple[Any, Any]], int]:
+def caches(stage: str, quantize: str, **chosen: str) -> tuple[dict[str, tuple[Any, Any]], int]:
     """By cache, the order in which it lies in memory, and its words; how many contractions are packed in pairs."""
     rows = ROWS[stage]
     made = load_model(
         "qwen2.5-0.5b-tiny", stage=stage, seq=rows, max_seq=16, run_time_sizes=True, check_inputs=("example",), quantize=quantize
     )
-    options = small_options(kernel_name="k", rows=rows, quantize=quantize)
+    options = small_options(**{"kernel_name": "k", "rows": rows, "quantize": quantize, **chosen})
     to_memory = part(steps(stages(options)), last="pack-interfaces")
     run_stages(made.module, make_context(), as_stages(to_memory))
     packs = [op for op in made.module.walk() if isinstance(op, PackOp)]
@@ -52,3 +52,10 @@ def test_pairs_move_no_cache(quantize: str):
     """All seven linear layers of both stages are packed in pairs, those too whose rows a cache takes."""
     of_decode, of_prefill = caches("decode", quantize), caches("prefill", quantize)
     assert of_decode == of_prefill and of_decode[1] == 7
+
+
+@pytest.mark.parametrize("quantize", ["", "bits=8,kv=int8,attention=int8"])
+def test_lanes_that_a_search_chose_move_no_cache(quantize: str):
+    """Attention has other lanes in each stage, and within each budget; a word of a cache is a row of it."""
+    found = [caches(stage, quantize, budget=budget)[0] for stage in ROWS for budget in ("plan", "dsp=700", "small")]
+    assert found[0] and all(other == found[0] for other in found)

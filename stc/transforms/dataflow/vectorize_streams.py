@@ -38,7 +38,8 @@ class VectorizeStreams(ModulePass):
     A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their schedules
     say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. A vector is never wider than `bits`,
     and divides the last extent of the element, on both sides of a reshape. Where more is wanted, `split-ports` makes several
-    streams.
+    streams. An argument into which rows are inserted at run time (a cache), and these rows, have vectors as wide as their extents
+    and `bits` allow, whatever their kernel wants: others read and update it, too.
 
     A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn.
 
@@ -92,8 +93,9 @@ class VectorizeStreams(ModulePass):
         assert isinstance(value.type, ItensorType)
         # A token may be a word of memory, where its entries take what holds them, and as many as a power of two.
         stored = bits_of(stored_type(value.type.element_type, self.bits))
-        width = largest_divisor(demand.extent(value), min(demand.lanes(value), max(1, self.bits // stored)))
-        return vectorized(value.type.order, width)
+        most = max(1, self.bits // stored)
+        lanes = most if demand.is_updated(value) else min(demand.lanes(value), most)
+        return vectorized(value.type.order, largest_divisor(demand.extent(value), lanes))
 
 
 def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:
