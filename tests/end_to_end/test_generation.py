@@ -241,7 +241,7 @@ def with_another_decode(model: LanguageModel, folder: Path, stage: str, pattern:
 
 
 def test_a_stage_without_run_time_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stage that no rule gives run-time sizes reads the whole cache, says why, and writes the same; twins have rules, taken away."""
+    """Such a stage (all twins have rules for them, taken away here) reads the whole cache, says why, and writes the same."""
 
     def refuse(*_: object) -> None:
         raise NoRunTimeSize("a converter of rows", where="@decode", accepted="none here")
