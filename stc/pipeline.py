@@ -37,6 +37,7 @@ DECIDED_BY = {
     "converters": "converters",
     "parallelism": "parallelism",
     "fifo_strategy": "fifos",
+    "units": "units",
 }
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
@@ -65,8 +66,9 @@ class PipelineOptions(ArgSpecConvertible):
     `search_rank`: which of the designs that the search finds is taken, 1 for the best by its model.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
-    JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
-    the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies, and depths.
+    JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`,
+    `units`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies,
+    depths, and the compute units that a kernel is built as.
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
@@ -95,6 +97,7 @@ class PipelineOptions(ArgSpecConvertible):
     converters: str = "smallest"
     parallelism: str = "shortest"
     fifo_strategy: str = "no-stall"
+    units: str = "one"
     fifo_depths: str = ""
     slack: int | float = 0.0
     fifo_margin: int = MARGIN
@@ -167,6 +170,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # What widens the factors of attention goes into its products: else a reshape may come in between.
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
+    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != "one" else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
@@ -222,6 +226,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'hls-directives{{platform="{options.platform}"{style}}}',
                 *(("merge-banks",) if options.is_searched else ()),
                 f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
+                *units,
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
                 f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
                 f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',

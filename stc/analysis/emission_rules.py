@@ -1,9 +1,10 @@
 """Emission rules that are facts of the IR, checked on level L6; those of the text: `stc.codegen.vitis_rules`.
 
     1   a stream has one writer and one reader task, and reads equal writes
-    2   no cycle among the tasks of a kernel
+    2   no cycle among the tasks of a compute unit
     3   no iteration both writes a stream and reads one that depends on that write
     5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel
+    8   what crosses between compute units is a stream of whole bytes, at most 2048 bits
     12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant, or computed sizes
     13  a pipelined loop starts no iteration before the float sum it continues is there
     14  at most 2 accesses per bank of local memory and cycle, and no more loads or stores than the bank has ports for
@@ -15,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
@@ -26,13 +27,15 @@ from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, loo
 from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, bank_accesses, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
-from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, users_of
+from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, units_of, users_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
 from stc.dialects.facts import PARTITION, STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
 from stc.iteration.size import are_equal
 from stc.iteration.trace import Access, For, accesses_of_iteration, items_of
+from stc.network.graph import TaskGraph
+from stc.network.units import complaint_about_link, inside, links_of
 from stc.platforms.platform import Platform
 from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES, MAX_PARTITIONS
 
@@ -111,14 +114,25 @@ def _graph_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
         written, read = (traces[task].token_size(name, task == writer) for task in (writer, reader))
         if not are_equal(written, read):
             yield RuleViolation(1, f"@{name}: @{writer} writes {written} tokens but @{reader} reads {read}")
-    for cycle in graph.cycles:
+    units = units_of(kernel)
+    yield from _unit_violations(graph, units)
+    for cycle in inside(graph, units).cycles:
         yield RuleViolation(2, f"tasks form a cycle: {', '.join(f'@{task}' for task in graph.tasks if task in cycle)}")
-        inside = {channel.name for channel in graph.channels if {channel.producer, channel.consumer} <= cycle}
+        between = {channel.name for channel in graph.channels if {channel.producer, channel.consumer} <= cycle}
         for task in sorted(cycle):
             for loop in (item for item in items_of(traces[task].body) if isinstance(item, For)):
                 accesses = (item for item, _ in accesses_of_iteration(loop.body) if isinstance(item, Access))
-                if len({access.writes for access in accesses if access.name in inside}) == 2:
+                if len({access.writes for access in accesses if access.name in between}) == 2:
                     yield RuleViolation(3, f"@{task}: an iteration writes a stream and reads one that depends on it")
+
+
+def _unit_violations(graph: TaskGraph, units: Mapping[str, str]) -> Iterator[RuleViolation]:
+    for task in graph.tasks if units else ():
+        if task not in units:
+            yield RuleViolation(8, f"@{task} has no unit, and others have")
+    for link in links_of(graph, units):
+        if what := complaint_about_link(link):
+            yield RuleViolation(8, f"{what}, between units {units.get(link.producer)} and {units.get(link.consumer)}")
 
 
 # Rules 13, 14 and 18: what one iteration asks of memory and arithmetic ------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_traces import Hardware, task_trace
@@ -18,6 +18,12 @@ from stc.network.graph import Channel, TaskGraph
 
 def tasks_of(kernel: KernelOp) -> list[TaskOp]:
     return [op for op in kernel.body.block.ops if isinstance(op, TaskOp)]
+
+
+def units_of(op: Operation) -> dict[str, str]:
+    """The compute unit of each task in `op`, by name; none where kernels are one unit each."""
+    tasks = (task for task in op.walk() if isinstance(task, TaskOp))
+    return {task.sym_name.data: task.unit for task in tasks if task.unit is not None}
 
 
 def channels_of(kernel: KernelOp) -> list[CreateOp | BufferOp]:

@@ -1,12 +1,16 @@
 """Just enough of the structure of HLS C++ for the text rules: functions, nested blocks, loops with their pragmas.
 
-Understands code written one statement per line with braces at line ends, as the printer writes it.
+Understands code written one statement per line with braces at line ends, as the printer writes it. What stands between
+`#ifndef __SYNTHESIS__` and `#endif` is not there for the tool, and not here.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+
+NOT_SYNTHESISED = "#ifndef __SYNTHESIS__"
+"""Before what C simulation alone sees."""
 
 _FUNCTION = re.compile(r'^(?P<storage>static|extern "C")\s+void\s+(?P<name>\w+)\s*\((?P<parameters>.*)\)\s*\{$', re.DOTALL)
 _LOOP = re.compile(r"^(?:(?P<label>\w+)\s*:\s*)?for\s*\(\s*(?:\w+\s+)?(?P<variable>\w+)\s*=")
@@ -119,10 +123,11 @@ def _split(text: str) -> list[str]:
 
 def _blocks(source: str) -> list[Node]:
     root = Node(0, "", None)
-    current, pending, start = root, "", 1
+    current, pending, start, is_seen = root, "", 1, True
     for number, raw in enumerate(source.splitlines(), start=1):
         line = raw.split("//")[0].strip()
-        if not line:
+        is_seen = line == "#endif" or (is_seen and line != NOT_SYNTHESISED)
+        if not line or not is_seen:
             continue
         pragma = _PRAGMA.match(line)
         if pragma:

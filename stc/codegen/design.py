@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from stc.analysis.emission_rules import check_emission_rules
 from stc.analysis.memory_ports import memories_of, memory_ports
 from stc.analysis.storage import memory_of
+from stc.analysis.task_graph import units_of
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, HostValue, host_plan
 from stc.codegen.names import Scope
@@ -111,10 +112,43 @@ class TaskDesign:
     def writes(self) -> tuple[str, ...]:
         return self.arguments[len(self.op.ins) :]
 
+    def taken(self) -> tuple[str, ...]:
+        """The names of all its `ins`, scalars included."""
+        return self.arguments[: len(self.op.ins)]
+
+    def given(self) -> tuple[str, ...]:
+        """The names of its `outs`."""
+        return self.writes
+
+
+@dataclass(frozen=True)
+class UnitDesign:
+    """One compute unit: a top function of `tasks`, with the `streams` and `blocks` between them. Its arguments are `ports`,
+    `scalars`, and the links that it `receives` and `sends`."""
+
+    name: str
+    ports: tuple[PortDesign, ...]
+    scalars: tuple[ScalarDesign, ...]
+    receives: tuple[StreamDesign, ...]
+    sends: tuple[StreamDesign, ...]
+    streams: tuple[StreamDesign, ...]
+    blocks: tuple[BlockDesign, ...]
+    tasks: tuple[TaskDesign, ...]
+
+    @property
+    def starts(self) -> bool:
+        """Whether the host starts it; else it runs by itself."""
+        return bool(self.ports or self.scalars)
+
+    @property
+    def arguments(self) -> list[str]:
+        """The names of what it is called with, in order."""
+        return [argument.name for argument in (*self.ports, *self.scalars, *self.receives, *self.sends)]
+
 
 @dataclass(frozen=True)
 class KernelDesign:
-    """One compute unit."""
+    """What one launch runs: a compute unit, or several that streams join."""
 
     name: str
     op: KernelOp
@@ -123,6 +157,12 @@ class KernelDesign:
     streams: tuple[StreamDesign, ...]
     blocks: tuple[BlockDesign, ...]
     tasks: tuple[TaskDesign, ...]
+    units: tuple[UnitDesign, ...]
+
+    @property
+    def links(self) -> tuple[StreamDesign, ...]:
+        """The streams between units."""
+        return tuple(stream for unit in self.units for stream in unit.sends)
 
 
 @dataclass(frozen=True)
@@ -193,7 +233,26 @@ def _kernel(
                                    accepted="memories, streams, buffers and tasks")
     operations = [operation for operation in kernel.body.block.ops if isinstance(operation, TaskOp)]
     tasks = tuple(_task(operation, project, scope, names) for operation in operations)
-    return KernelDesign(name, kernel, ports, tuple(scalars), tuple(streams), tuple(blocks), tasks)
+    whole = UnitDesign(name, ports, tuple(scalars), (), (), tuple(streams), tuple(blocks), tasks)
+    units = tuple(_unit(whole, unit, project) for unit in dict.fromkeys(units_of(kernel).values()))
+    return KernelDesign(name, kernel, ports, tuple(scalars), tuple(streams), tuple(blocks), tasks, units or (whole,))
+
+
+def _unit(whole: UnitDesign, unit: str, project: Scope) -> UnitDesign:
+    """The part of a kernel whose tasks are in `unit`."""
+    tasks = tuple(task for task in whole.tasks if task.op.unit == unit)
+    read, written = ({name for task in tasks for name in names(task)} for names in (TaskDesign.taken, TaskDesign.given))
+    touched = read | written
+    return UnitDesign(
+        project.declare(f"{whole.name}_{unit}"),
+        tuple(port for port in whole.ports if port.name in touched),
+        tuple(scalar for scalar in whole.scalars if scalar.name in touched),
+        tuple(stream for stream in whole.streams if stream.name in read - written),
+        tuple(stream for stream in whole.streams if stream.name in written - read),
+        tuple(stream for stream in whole.streams if stream.name in read & written),
+        tuple(block for block in whole.blocks if block.name in touched),
+        tasks,
+    )
 
 
 def _buffers_of_ports(plan: HostPlan) -> Iterator[list[Buffer]]:

@@ -1,4 +1,8 @@
-"""kernel.h and kernel.cpp of a design: one function per task, one top function per compute unit."""
+"""kernel.h and kernel.cpp of a design: one function per task, one top function per compute unit.
+
+Of a kernel that is several units, a function of its name runs them together, joined by its links: for C simulation alone, since
+on a card the linker joins them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,9 @@ from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.body_control import CONTROL
 from stc.codegen.body_memory import MEMORY
 from stc.codegen.body_vectors import VECTORS
+from stc.codegen.cpp_source import NOT_SYNTHESISED
 from stc.codegen.cpp_types import Typedefs
-from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, TaskDesign
+from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, StreamDesign, TaskDesign, UnitDesign
 from stc.codegen.helpers_h import helper_definitions
 from stc.codegen.own_kernels import OWN_KERNELS, print_own_kernels
 from stc.codegen.source_lines import SourceLines
@@ -61,8 +66,12 @@ def print_hls(design: Design) -> HlsSource:
             for comment in _task_comments(task, ports):
                 lines.comment(comment)
             _print_task(lines, task, typedefs, block_types)
-        lines.add("")
-        _print_top(lines, kernel, typedefs, block_types)
+        for unit in kernel.units:
+            lines.add("")
+            _print_top(lines, unit, typedefs, block_types)
+        if len(kernel.units) > 1:
+            lines.add("")
+            _print_launch(lines, kernel, typedefs)
     source = lines.text()
     return HlsSource(_header(design, typedefs, source), source)
 
@@ -139,30 +148,50 @@ def _parameter(
 # Top function -----------------------------------------------------------------------------------------------------------
 
 
-def _print_top(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs, block_types: dict[SSAValue, str]) -> None:
-    lines.comment(f"Compute unit {kernel.name}: {len(kernel.tasks)} tasks, {len(kernel.streams)} streams.")
-    lines.call(f'extern "C" void {kernel.name}', _parameters(kernel, typedefs), " {")
-    for port in kernel.ports:
+def _print_top(lines: SourceLines, unit: UnitDesign, typedefs: Typedefs, block_types: dict[SSAValue, str]) -> None:
+    lines.comment(f"Compute unit {unit.name}: {len(unit.tasks)} tasks, {len(unit.streams)} streams.")
+    lines.call(f'extern "C" void {unit.name}', _parameters(unit, typedefs), " {")
+    for port in unit.ports:
         bursts = WRITE_BURSTS if port.is_written else READ_BURSTS
         # Co-simulation needs to know how many words there are: those of the buffer, as the testbench has it.
         depth = port.bytes // port.word_bytes
         lines.pragma(f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {bursts}")
-    for port in (*kernel.ports, *kernel.scalars):
+    for link in (*unit.receives, *unit.sends):
+        lines.pragma(f"interface mode=axis port={link.name}")
+    for port in (*unit.ports, *unit.scalars):
         lines.pragma(f"interface mode=s_axilite port={port.name} bundle=control")
-    lines.pragma("interface mode=s_axilite port=return bundle=control")
-    for scalar in kernel.scalars:
+    lines.pragma(f"interface mode={'s_axilite port=return bundle=control' if unit.starts else 'ap_ctrl_none port=return'}")
+    for scalar in unit.scalars:
         lines.pragma(f"stable variable={scalar.name}")  # from begin to end: tasks need not be told (rule 7)
-    lines.pragma("dataflow")
+    lines.pragma("dataflow" if unit.starts else "dataflow disable_start_propagation")
     with lines.indented():
-        _print_streams(lines, kernel, typedefs)
-        _print_blocks(lines, kernel.blocks, block_types)
-        for task in kernel.tasks:
+        _print_streams(lines, unit.streams, typedefs)
+        _print_blocks(lines, unit.blocks, block_types)
+        for task in unit.tasks:
             lines.call(task.name, task.arguments, ";")
     lines.add("}")
 
 
-def _parameters(kernel: KernelDesign, typedefs: Typedefs) -> list[str]:
-    """Of the top function: pointers, then scalars."""
+def _print_launch(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs) -> None:
+    lines.comment(f"A launch of {kernel.name}, for C simulation: on a card connectivity.cfg links its {len(kernel.units)} units.")
+    lines.directive(NOT_SYNTHESISED)
+    lines.call(f'extern "C" void {kernel.name}', _launch_parameters(kernel, typedefs), " {")
+    lines.pragma("dataflow")
+    with lines.indented():
+        _print_streams(lines, kernel.links, typedefs)
+        for unit in kernel.units:
+            lines.call(unit.name, unit.arguments, ";")
+    lines.add("}")
+    lines.directive("#endif")
+
+
+def _parameters(unit: UnitDesign, typedefs: Typedefs) -> list[str]:
+    """Of the top function: pointers, then scalars, then links."""
+    links = (f"hls::stream<{typedefs.value_type(link.type.element_type)}> &{link.name}" for link in (*unit.receives, *unit.sends))
+    return [*_launch_parameters(unit, typedefs), *links]
+
+
+def _launch_parameters(kernel: KernelDesign | UnitDesign, typedefs: Typedefs) -> list[str]:
     return [*(port_parameter(port, typedefs) for port in kernel.ports), *(f"int {scalar.name}" for scalar in kernel.scalars)]
 
 
@@ -173,8 +202,8 @@ def port_parameter(port: PortDesign, typedefs: Typedefs) -> str:
     return f"{'' if port.is_written else 'const '}{typedefs.value_type(kind.element_type)} *{port.name}"
 
 
-def _print_streams(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs) -> None:
-    for stream in kernel.streams:
+def _print_streams(lines: SourceLines, streams: tuple[StreamDesign, ...], typedefs: Typedefs) -> None:
+    for stream in streams:
         depth = stream.type.depth
         lines.add(f'hls::stream<{typedefs.value_type(stream.type.element_type)}, {depth}> {stream.name}("{stream.name}");')
         if depth > SRL_MAX_DEPTH:
@@ -218,6 +247,12 @@ def _header_content(design: Design, typedefs: Typedefs, source: str) -> str:
         for line in definition.splitlines():
             lines.add(line)
     for kernel in design.kernels:
-        lines.add("")
-        lines.call(f'extern "C" void {kernel.name}', _parameters(kernel, typedefs), ";")
+        for unit in kernel.units:
+            lines.add("")
+            lines.call(f'extern "C" void {unit.name}', _parameters(unit, typedefs), ";")
+        if len(kernel.units) > 1:
+            lines.add("")
+            lines.directive(NOT_SYNTHESISED)
+            lines.call(f'extern "C" void {kernel.name}', _launch_parameters(kernel, typedefs), ";")
+            lines.directive("#endif")
     return lines.text()

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from stc.analysis.resources import task_resources
 from stc.analysis.task_graph import channels_of, task_graph, task_traces
 from stc.codegen.cpp_types import split_token, token_bits
-from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, TaskDesign
+from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, TaskDesign, UnitDesign
 from stc.codegen.host_plan import Buffer, HostStep, HostValue
 from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
@@ -39,6 +39,7 @@ from stc.manifest.schema import (
     Stream,
     Task,
     TaskResources,
+    Unit,
 )
 from stc.names import comment_text, file_name, identifier
 from stc.platforms.platform import Platform, load_platform
@@ -159,7 +160,14 @@ def _kernel(
         scalars=tuple(
             Scalar(scalar.name, names[scalar.tensor], scalar.symbol.name, scalar.symbol.maximum) for scalar in kernel.scalars
         ),
+        units=tuple(map(_unit, kernel.units)) if len(kernel.units) > 1 else (),
     )
+
+
+def _unit(unit: UnitDesign) -> Unit:
+    lists = (unit.tasks, unit.ports, unit.scalars, unit.receives, unit.sends)
+    tasks, ports, scalars, receives, sends = (tuple(entry.name for entry in entries) for entries in lists)
+    return Unit(unit.name, tasks, ports, scalars, receives, sends, unit.starts)
 
 
 def _required(stream: StreamDesign) -> int | None:

@@ -30,6 +30,10 @@ class SourceLines:
         """`#pragma HLS text`, at the margin as is usual."""
         self.lines.append(f"#pragma HLS {text}")
 
+    def directive(self, text: str) -> None:
+        """A line of the preprocessor."""
+        self.lines.append(text)
+
     def comment(self, text: str) -> None:
         """`// text`, a comment whatever stands in the text, in several lines where it is long."""
         lead = "  " * self._depth + "// "

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from stc.codegen.cpp_types import word_typedef
 from stc.codegen.source_lines import broken_lines
 from stc.manifest.element_types import element_type
-from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step
+from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step, Stream, Unit
 from stc.platforms.platform import Platform
 
 TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
@@ -26,7 +26,9 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "platform": platform,
         "memory": platform.memory.kind,
         "buffers": _buffers(manifest),
-        "kernel_names": " ".join(kernel.name for kernel in manifest.kernels),
+        "kernel_names": " ".join(unit.name for kernel in manifest.kernels for unit in kernel.built),
+        "started": [unit for kernel in manifest.kernels for unit in kernel.built if unit.starts],
+        "has_links": any(kernel.units for kernel in manifest.kernels),
         "uses_bf16": any(draw.bf16 for draw in manifest.draws),
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
@@ -38,13 +40,15 @@ def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) 
     """Texts by file name that make one of all `stages`, projects by their folder: C simulation, binary and host program of a model
     called `name`."""
     context = {"platform": platform, "memory": platform.memory.kind}
-    kernels = {folder: [kernel.name for kernel in manifest.kernels] for folder, manifest in stages.items()}
+    kernels = {folder: [unit.name for kernel in it.kernels for unit in kernel.built] for folder, it in stages.items()}
     every = [kernel for manifest in stages.values() for kernel in manifest.kernels]
     environment = _environment()
     return {
         "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels),
         "host.py": environment.get_template("model.host.py.j2").render(name=name),
-        "connectivity.cfg": environment.get_template("connectivity.cfg.j2").render(context, m={"name": name, "kernels": every}),
+        "connectivity.cfg": environment.get_template("connectivity.cfg.j2").render(
+            context, m={"name": name, "kernels": every}, receiver=_receiver
+        ),
     }
 
 
@@ -61,6 +65,11 @@ def _environment() -> Environment:
 def _buffers(manifest: Manifest) -> list[Port]:
     """The first port of every buffer: it names and places the buffer."""
     return [port for kernel in manifest.kernels for port in kernel.ports if port.name == port.buffer]
+
+
+def _receiver(kernel: Kernel, link: Stream) -> Unit:
+    """The unit that a link leads to."""
+    return next(unit for unit in kernel.units if link.name in unit.receives)
 
 
 def _functions(manifest: Manifest) -> dict[str, Any]:
@@ -83,10 +92,11 @@ def _functions(manifest: Manifest) -> dict[str, Any]:
         return manifest.kernel(step.kernel).port(step.port)
 
     return {
-        "owner": owner,
         "like": like,
         "port": port_of,
-        "position": lambda port: owner(port).ports.index(port),
+        "unit": lambda port: owner(port).unit_of(port.name),
+        "position": lambda port: owner(port).unit_of(port.name).ports.index(port.name),
+        "receiver": _receiver,
         "may_differ": lambda tensor: tensor.element_type.startswith("f") or any(tensor.name in it.allowed for it in manifest.draws),
         "is_bf16": lambda tensor: any(tensor.name in draw.bf16 for draw in manifest.draws),
         "elements": lambda tensor: prod(tensor.shape),

@@ -3,7 +3,7 @@
     4   a dataflow body holds only declarations and void calls of names
     6   every stream has an explicit depth, and above 2 entries an explicit bind_storage; a stream of blocks takes no name
     7   a scalar of a dataflow function is stable
-    8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
+    8   a token has at most 4096 bit, whole bytes up to 2048 bit between units; ap_int and ap_uint have at most 1024
     9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
     10  no vector of ap_int or ap_uint, which takes whole bytes for an entry; a slice range(hi, lo) is cast to what it is
     11  each innermost loop that touches a stream carries pipeline with II and style
@@ -15,8 +15,10 @@
     17  no double, no unsuffixed float literal, mathematics of hls:: only
     19  at most 32 bundles; pointers of one bundle have words of one type, go to one task, and are read in loops of their own
     21  memory ports are indexed by loop variables and scalars, not volatile, and not accessed under a condition
-    25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
-    26  top functions are extern "C" with s_axilite bundle=control on every argument and on return, and a depth on memory ports
+    25  every pointer argument has one sp= with index 0-31, every stream argument is an end of one stream_connect=, every unit
+        has at most one slr=
+    26  top functions are extern "C" with s_axilite bundle=control on return and every argument, but axis on streams, and a depth on
+        memory ports; one of streams alone has ap_ctrl_none on return, and disable_start_propagation
     27  pragmas are as the manual writes them (`pragmas.py`), their variables in scope, and they stand in the body they govern;
         a stream of blocks is not partitioned; `fifo` is for streams, other memories for arrays, and ultra RAM has no contents at
         power-up
@@ -36,6 +38,7 @@ from stc.codegen.pragmas import complaints as pragma_complaints
 from stc.diagnostics import CompileError
 
 MAX_TOKEN_BITS = 4096
+MAX_LINK_BITS = 2048
 MAX_AP_BITS = 1024
 MAX_WORD_BYTES = 64
 MAX_PORTS = 32
@@ -177,6 +180,17 @@ def _rule_8(source: _Source) -> Iterator[Violation]:
             bits = source.bits(match[1]) if match else None
             if match and bits is not None and bits > MAX_TOKEN_BITS:
                 yield Violation(8, statement.line, f"{match[2]}: tokens of {bits} bit, expected at most {MAX_TOKEN_BITS}")
+        for kind, name in _links(function) if function.is_top else ():
+            bits = source.bits(kind)
+            if bits is None or bits % 8 or bits > MAX_LINK_BITS:
+                what = f"{name}: tokens of {'unknown' if bits is None else bits} bit between units"
+                yield Violation(8, function.body.line, f"{what}, expected whole bytes, at most {MAX_LINK_BITS} bit")
+
+
+def _links(function: Function) -> list[tuple[str, str]]:
+    """(token type, name) of the stream parameters."""
+    found = ((re.fullmatch(r"hls::stream<(.*)>\s*&", kind.strip()), name) for kind, name in function.parameters)
+    return [(match[1], name) for match, name in found if match]
 
 
 def _pointers(function: Function) -> list[tuple[str, str]]:
@@ -453,9 +467,25 @@ def _rule_26(source: _Source) -> Iterator[Violation]:
         for pragma in _m_axi(function):
             if "depth" not in pragma.options:
                 yield Violation(26, pragma.line, f"port {pragma.options.get('port')} has no depth=, which co-simulation needs")
-        for name in [*(name for _, name in function.parameters), "return"]:
+        links = {name for _, name in _links(function)}
+        for name in sorted(links - {pragma.options.get("port") for pragma in _interfaces(function, "axis")}):
+            yield Violation(26, function.body.line, f"{function.name} has no axis port={name}")
+        started = [name for _, name in function.parameters if name not in links]
+        if links and not started:
+            yield from _complaints_of_free_running(function)
+            continue
+        for name in [*started, "return"]:
             if name not in ports:
                 yield Violation(26, function.body.line, f"{function.name} has no s_axilite port={name} bundle=control")
+
+
+def _complaints_of_free_running(function: Function) -> Iterator[Violation]:
+    """Nobody starts it: its tasks may not wait for that."""
+    if not any(pragma.options.get("port") == "return" for pragma in _interfaces(function, "ap_ctrl_none")):
+        yield Violation(26, function.body.line, f"{function.name} has no ap_ctrl_none port=return, and nothing starts it")
+    dataflow = function.body.pragma("dataflow")
+    if dataflow is not None and "disable_start_propagation" not in dataflow.options:
+        yield Violation(26, dataflow.line, f"{function.name} runs by itself without disable_start_propagation")
 
 
 def _rule_27(source: _Source) -> Iterator[Violation]:
@@ -538,6 +568,8 @@ def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
         found = re.match(r"^sp=(\w+)\.(\w+):(\w+)\[(\d+)\]$", line)
         if line.startswith("sp=") and (found is None or int(found[4]) >= CHANNELS):
             violations.append(Violation(25, number, f"'{line}', expected sp=unit.port:HBM[0-{CHANNELS - 1}]"))
+        if line.startswith("stream_connect=") and not _LINK.match(line):
+            violations.append(Violation(25, number, f"'{line}', expected stream_connect=unit.stream:unit.stream:depth"))
     slrs = Counter(found[1] for _, line in lines if (found := re.match(r"^slr=(\w+):SLR\d$", line)))
     violations += [Violation(25, 0, f"unit {unit} has {count} slr=, expected one") for unit, count in slrs.items() if count > 1]
     for function in (function for function in functions(source) if function.is_top):
@@ -549,6 +581,7 @@ def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
             count = placed[f"{own[0]}.{name}"]
             if count != 1:
                 violations.append(Violation(25, 0, f"port {name} of {own[0]} has {count} sp=, expected one"))
+        violations += _complaints_of_links(function, own[0], lines)
         channels: dict[str, set[str]] = {}
         for pragma in _m_axi(function):
             of_port = {channel for port, channel in links if port == f"{own[0]}.{pragma.options.get('port')}"}
@@ -557,3 +590,15 @@ def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
         violations += [Violation(25, 0, f"bundle {bundle} of {own[0]} is linked to {', '.join(sorted(channels[bundle]))}, "
                                  "expected one channel") for bundle in apart]
     return violations
+
+
+_LINK = re.compile(r"^stream_connect=(\w+)\.(\w+):(\w+)\.(\w+):(\d+)$")
+
+
+def _complaints_of_links(function: Function, unit: str, lines: Sequence[tuple[int, str]]) -> Iterator[Violation]:
+    """Each stream of a unit is one end of one link: the first where it is written. Ends have tokens of one type, as C++ has it."""
+    ends = [(found[1], found[2], found[3], found[4]) for _, line in lines if (found := _LINK.match(line))]
+    for _, name in _links(function):
+        count = sum((unit, name) in ((a, b), (c, d)) for a, b, c, d in ends)
+        if count != 1:
+            yield Violation(25, 0, f"stream {name} of {unit} is an end of {count} stream_connect=, expected one")

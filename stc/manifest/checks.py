@@ -139,6 +139,7 @@ def _names(manifest: Manifest) -> Iterator[Complaint]:
         yield from _unique(f"kernels[{k}].ports", [port.name for port in kernel.ports])
         yield from _unique(f"kernels[{k}].tasks", [task.name for task in kernel.tasks])
         yield from _unique(f"kernels[{k}].schedule", [f"{loop.task}.{loop.label}" for loop in kernel.schedule])
+        yield from _unique(f"kernels[{k}].units", [unit.name for unit in kernel.units])
 
 
 def _unique(path: str, names: Sequence[str]) -> Iterator[Complaint]:
@@ -239,6 +240,36 @@ def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[Compl
         for access in loop.memory:
             yield from _one_of(own, access.port, f"{where}.memory", "port")
         yield from _parents(loop, loops, where)
+    yield from _units(kernel, path)
+
+
+def _units(kernel: Kernel, path: str) -> Iterator[Complaint]:
+    """The arguments of units follow from their tasks, each of which is in one."""
+    if not kernel.units:
+        return
+    found = Counter(task for unit in kernel.units for task in unit.tasks)
+    for task in kernel.tasks:
+        if found[task.name] != 1:
+            yield Complaint(f"{path}.units", f"have task '{task.name}' {found[task.name]} times", "each task in one unit")
+    by_name = {task.name: task for task in kernel.tasks}
+    scalars = {scalar.name for scalar in kernel.scalars}
+    for index, unit in enumerate(kernel.units):
+        where = f"{path}.units[{index}]"
+        for task in unit.tasks:
+            yield from _one_of(by_name, task, f"{where}.tasks", "task")
+        for name in unit.scalars:
+            yield from _one_of(scalars, name, f"{where}.scalars", "scalar")
+        own = [by_name[task] for task in unit.tasks if task in by_name]
+        read, written = {name for task in own for name in task.reads}, {name for task in own for name in task.writes}
+        streams = [stream.name for stream in kernel.streams]
+        arguments = {
+            "ports": tuple(port.name for port in kernel.ports if port.name in read | written),
+            "receives": tuple(name for name in streams if name in read - written),
+            "sends": tuple(name for name in streams if name in written - read),
+        }
+        for field, names in arguments.items():
+            if getattr(unit, field) != names:
+                yield Complaint(f"{where}.{field}", f"are {', '.join(getattr(unit, field)) or 'none'}", ", ".join(names) or "none")
 
 
 def _parents(loop: LoopSchedule, loops: Mapping[tuple[str, str], LoopSchedule], path: str) -> Iterator[Complaint]:

@@ -207,8 +207,25 @@ class LoopSchedule:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """One compute unit of a kernel that is built as several: a top function of `tasks`. Its arguments are `ports`, `scalars`, and
+    the streams that it `receives` and `sends`: links, whose other end is another unit's. `starts`: whether the host starts it; else
+    it runs by itself, whenever there is something to read. `slr`: the die that it is placed on."""
+
+    name: str
+    tasks: tuple[str, ...]
+    ports: tuple[str, ...]
+    scalars: tuple[str, ...]
+    receives: tuple[str, ...]
+    sends: tuple[str, ...]
+    starts: bool
+    slr: int | None = None
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """One compute unit. `scalars` come behind `ports` among its arguments."""
+    """What one launch runs: a compute unit of that name, or the `units` where there are several, together. `scalars` come behind
+    `ports` among its arguments."""
 
     name: str
     ports: tuple[Port, ...]
@@ -218,6 +235,18 @@ class Kernel:
     schedule: tuple[LoopSchedule, ...]
     slr: int | None = None
     scalars: tuple[Scalar, ...] = field(default=(), metadata=LEFT_OUT)
+    units: tuple[Unit, ...] = field(default=(), metadata=LEFT_OUT)
+
+    @property
+    def built(self) -> tuple[Unit, ...]:
+        """Its compute units: itself, where it is one."""
+        tasks, ports = tuple(task.name for task in self.tasks), tuple(port.name for port in self.ports)
+        whole = Unit(self.name, tasks, ports, tuple(scalar.name for scalar in self.scalars), (), (), True, self.slr)
+        return self.units or (whole,)
+
+    def unit_of(self, port: str) -> Unit:
+        """The unit among whose arguments a port is."""
+        return next(unit for unit in self.built if port in unit.ports)
 
     def port(self, name: str) -> Port:
         """The port of that name; KeyError where there is none."""

@@ -107,11 +107,9 @@ class Accelerator:
 
     def _buffer(self, name: str, size: int) -> Any:
         """Memory where the ports that are bound to a buffer find it."""
-        xrt, kernels = self._accelerator.xrt, self.manifest.kernels
-        bound = [(kernel, index) for kernel in kernels for index, port in enumerate(kernel.ports) if port.buffer == name]
-        kernel, index = bound[0]
-        handle, _ = self._accelerator.kernels[kernel.name]
-        return xrt.bo(self._device, size, xrt.bo.normal, handle.group_id(index))
+        xrt = self._accelerator.xrt
+        bound = (port.name for kernel in self.manifest.kernels for port in kernel.ports if port.buffer == name)
+        return xrt.bo(self._device, size, xrt.bo.normal, self._accelerator.banks[next(bound)])
 
     def _filled(self, name: str, data: np.ndarray) -> Any:
         xrt, buffer = self._accelerator.xrt, self._buffer(name, data.nbytes)

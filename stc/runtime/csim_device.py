@@ -12,6 +12,7 @@ from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 
+from stc.manifest.schema import Kernel
 from stc.runtime.shared_kernel import SharedKernels, shared_kernels
 
 # 0xFFFFFFFF is a NaN as f32 and 0xFFFF one as f16.
@@ -30,6 +31,7 @@ class CommandState(Enum):
     """pyxrt.ert_cmd_state, the states a run here can be in."""
 
     ERT_CMD_STATE_NEW = 1
+    ERT_CMD_STATE_RUNNING = 3
     ERT_CMD_STATE_COMPLETED = 4
     ERT_CMD_STATE_ERROR = 5
 
@@ -46,6 +48,8 @@ class CsimDevice:
 
     def __init__(self, kernels: SharedKernels):
         self.kernels = kernels
+        self.started: dict[str, dict[str, CsimRun]] = {}
+        """By kernel and compute unit what was started, and waits for the other units of the kernel."""
 
     def load_xclbin(self, xclbin: Xclbin | str) -> str:
         """The identifier of the loaded design."""
@@ -111,7 +115,7 @@ def _aligned(size: int, fill: int) -> ctypes.Array[ctypes.c_ubyte]:
 
 
 class CsimRun:
-    """pyxrt.run: arguments, start, wait."""
+    """pyxrt.run: arguments, start, wait. A kernel of several units runs once the host has started all that it has to."""
 
     def __init__(self, kernel: CsimKernel):
         self._kernel = kernel
@@ -140,43 +144,76 @@ class CsimRun:
 
     def start(self) -> None:
         """Run the kernel to its end; RuntimeError where an argument is missing or the design stops."""
-        ports = self._kernel.ports
-        for index, port in enumerate(ports):
+        for index, port in enumerate(self._kernel.ports):
             if index not in self._arguments:
                 raise RuntimeError(f"argument {port.name} of {self._kernel.name} is not set")
         for index, scalar in enumerate(self._kernel.scalars):
             if index not in self._scalars:
                 raise RuntimeError(f"argument {scalar.name} of {self._kernel.name} is not set")
-        addresses = [self._arguments[index].device_address for index in range(len(ports))]
-        scalars = [self._scalars[index] for index in range(len(self._kernel.scalars))]
-        failure = self._kernel.device.kernels.launch(self._kernel.name, addresses, scalars)
-        if failure is not None:
-            self._state = CommandState.ERT_CMD_STATE_ERROR
-            raise RuntimeError(f"kernel {self._kernel.name}: {failure}")
-        self._state = CommandState.ERT_CMD_STATE_COMPLETED
+        whole = self._kernel.kernel
+        started = self._kernel.device.started.setdefault(whole.name, {})
+        if self._kernel.name in started:
+            raise RuntimeError(f"{self._kernel.name} is started again before {', '.join(self._awaited())}")
+        started[self._kernel.name] = self
+        self._state = CommandState.ERT_CMD_STATE_RUNNING
+        if not self._awaited():
+            _launch(whole, self._kernel.device)
 
     def wait(self, timeout_ms: int = 0) -> CommandState:
-        """The state of the run, which has ended."""
+        """The state of the run, which has ended; RuntimeError where other units of its kernel are not started."""
+        if self._state is CommandState.ERT_CMD_STATE_RUNNING:
+            raise RuntimeError(f"{self._kernel.name} waits for {', '.join(self._awaited())}, which nobody has started")
         return self._state
+
+    def _awaited(self) -> list[str]:
+        """The units of the kernel that are not started, and have to be."""
+        started = self._kernel.device.started[self._kernel.kernel.name]
+        return [unit.name for unit in self._kernel.kernel.built if unit.starts and unit.name not in started]
+
+    def bound(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The address of each port, and the value of each scalar."""
+        ports, scalars = self._kernel.ports, self._kernel.scalars
+        addresses = {port.name: self._arguments[index].device_address for index, port in enumerate(ports)}
+        return addresses, {scalar.name: self._scalars[index] for index, scalar in enumerate(scalars)}
+
+    def ended(self, state: CommandState) -> None:
+        self._state = state
 
     def state(self) -> CommandState:
         return self._state
 
 
+def _launch(kernel: Kernel, device: CsimDevice) -> None:
+    """Run all units of a kernel; RuntimeError where they stop."""
+    runs = list(device.started.pop(kernel.name).values())
+    addresses, scalars = dict[str, int](), dict[str, int]()
+    for run in runs:
+        of_ports, of_scalars = run.bound()
+        addresses |= of_ports
+        scalars |= of_scalars
+    given = [scalars[scalar.name] for scalar in kernel.scalars]
+    failure = device.kernels.launch(kernel.name, [addresses[port.name] for port in kernel.ports], given)
+    for run in runs:
+        run.ended(CommandState.ERT_CMD_STATE_COMPLETED if failure is None else CommandState.ERT_CMD_STATE_ERROR)
+    if failure is not None:
+        raise RuntimeError(f"kernel {kernel.name}: {failure}")
+
+
 class CsimKernel:
-    """pyxrt.kernel."""
+    """pyxrt.kernel: a compute unit that the host starts."""
 
     shared = 0
     exclusive = 1
 
     def __init__(self, device: CsimDevice, uuid: str, name: str, mode: int = shared):
-        names = [kernel.name for kernel in device.kernels.manifest.kernels]
-        if name not in names:
-            raise RuntimeError(f"no kernel '{name}' in the design, expected one of {', '.join(names)}")
+        units = {unit.name: (kernel, unit) for kernel in device.kernels.manifest.kernels for unit in kernel.built if unit.starts}
+        if name not in units:
+            raise RuntimeError(f"no kernel '{name}' in the design, expected one of {', '.join(units)}")
         self.device = device
         self.name = name
-        self.ports = device.kernels.manifest.kernel(name).ports
-        self.scalars = device.kernels.manifest.kernel(name).scalars
+        self.kernel, unit = units[name]
+        self.ports = [self.kernel.port(port) for port in unit.ports]
+        self.scalars = [scalar for scalar in self.kernel.scalars if scalar.name in unit.scalars]
 
     def group_id(self, index: int) -> int:
         """The memory bank of an argument."""

@@ -40,7 +40,7 @@ COMPILER_ACCEPTED = "g++ 12 or later on PATH, or the environment variable CXX"
 class SimulationSources:
     """What the manifest of a project says about its C simulation; names are relative to `directory`.
 
-    `extents`: words of each memory port, by kernel and port.
+    `extents`: words of each memory port, by top function (of a kernel, and of each unit) and port.
     """
 
     directory: Path
@@ -91,7 +91,10 @@ def read_sources(directory: Path) -> SimulationSources:
             accepted="a folder with manifest.json, as 'stc compile' writes, or with a design.toml (docs/foreign_designs.md)",
         )
     manifest = read_manifest(directory)
-    extents = {kernel.name: {port.name: port.words for port in kernel.ports} for kernel in manifest.kernels}
+    extents: dict[str, dict[str, int]] = {}
+    for kernel in manifest.kernels:
+        words = extents[kernel.name] = {port.name: port.words for port in kernel.ports}
+        extents |= {unit.name: {port: words[port] for port in unit.ports} for unit in kernel.units}
     sources = SimulationSources(directory, manifest.kernel_source, manifest.testbench_sources, extents)
     if not sources.testbenches:
         raise CompileError("field 'testbench_sources' is empty", where=str(directory / MANIFEST), accepted="at least one file")

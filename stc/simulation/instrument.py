@@ -10,7 +10,8 @@ The copy differs from the original in six kinds of places, all found by tokenisi
 * channels declared in such a body get the names of their variables;
 * a body with `#pragma HLS pipeline` gets an iteration guard with the loop's label, II and style;
 * `#pragma HLS stream variable=s depth=n` sets the depth of `s`;
-* a task that a memory port is passed to gets a checked pointer of as many words as manifest.json, beside the file, says.
+* a task that a memory port is passed to gets a checked pointer of as many words as manifest.json, beside the file, says; a compute
+  unit that is called as a task (by the function that runs all units of a kernel) is none: its own tasks are.
 
 What it cannot handle it refuses, naming file and line: exit code 2. Needs nothing but Python's standard library.
 """
@@ -815,12 +816,14 @@ class Region:
         name = callee.split("<")[0].split("::")[-1].split(".")[-1]
         self.out.task_calls.append(TaskCall(name, self.tokens[i].line))
         forward = f"{joined(self.tokens[i:parenthesis])}(static_cast<decltype(stc_a)>(stc_a)...)"
-        passed = [self.argument(a, name, k) for k, a in enumerate(self.split_arguments(parenthesis))]
+        is_unit = name in self.out.extents
+        split = list(self.split_arguments(parenthesis))
+        passed = [joined(argument) for argument in split] if is_unit else [self.argument(a, name, k) for k, a in enumerate(split)]
         arguments = "".join(f", {argument}" for argument in passed)
         self.out.insert_before(i, "if (false) { ")
         self.out.insert_after(
             stop,
-            f" }} stc_region.spawn({quoted(callee)}, [&](auto &&...stc_a) -> decltype({forward}) "
+            f" }} stc_region.{'spawn_unit' if is_unit else 'spawn'}({quoted(callee)}, [&](auto &&...stc_a) -> decltype({forward}) "
             f"{{ return {forward}; }}{arguments});",
         )
 
@@ -889,8 +892,11 @@ def port_extents(manifest: Path) -> Extents:
     """The extents that a manifest.json gives; none where there is no such file."""
     if not manifest.is_file():
         return {}
-    kernels = json.loads(manifest.read_text(encoding="utf-8"))["kernels"]
-    return {kernel["name"]: {port["name"]: port["words"] for port in kernel["ports"]} for kernel in kernels}
+    extents: Extents = {}
+    for kernel in json.loads(manifest.read_text(encoding="utf-8"))["kernels"]:
+        words = extents[kernel["name"]] = {port["name"]: port["words"] for port in kernel["ports"]}
+        extents.update((unit["name"], {port: words[port] for port in unit["ports"]}) for unit in kernel.get("units", ()))
+    return extents
 
 
 def main(arguments: list[str]) -> int:

@@ -113,7 +113,7 @@ def simulate(
 def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> SimulationResult:
     channels = [entry["channel"] for entry in timing["channels"]]
     releases = timing.get("releases", [])
-    kernels = {kernel.name for kernel in manifest.kernels}
+    tops = {name for kernel in manifest.kernels for name in (kernel.name, *(unit.name for unit in kernel.units))}
     ends: dict[str, tuple[int, ...]] = {}
     for kernel, end in timing["invocations"]:
         ends[kernel] = (*ends.get(kernel, ()), end)
@@ -146,7 +146,7 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
         first_output=first_output(manifest, timing, ends),
         launch_cycles=launch * len(manifest.kernels),
         clock_mhz=clock,
-        tasks=tuple(_task(entry, channels, releases) for entry in timing["tasks"] if entry["task"] not in kernels),
+        tasks=tuple(_task(entry, channels, releases) for entry in timing["tasks"] if entry["task"] not in tops),
         fifos=fifos,
         loops=tuple(
             LoopRan(entry["function"], entry["label"], entry["line"], entry["pragma_ii"], entry["ii"], entry["depth"])

@@ -41,6 +41,7 @@ DECISIONS: Mapping[str, str] = {
     "converters": "stc.strategies.converters:CONVERTERS",
     "parallelism": "stc.strategies.parallelism:PARALLELISM",
     "fifos": "stc.strategies.fifos:FIFOS",
+    "units": "stc.strategies.units:UNITS",
 }
 """Every decision, and where it is defined."""
 

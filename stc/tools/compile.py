@@ -24,6 +24,7 @@ from stc.analysis.memory_ports import memory_ports
 from stc.analysis.resources import resource_report
 from stc.analysis.storage import storables
 from stc.analysis.support import obstacles
+from stc.analysis.task_graph import units_of
 from stc.analysis.throughput import throughput_report
 from stc.codegen.project import emit_project, require_free
 from stc.diagnostics import BeyondBudget, CompileError, UnsupportedError, warn
@@ -120,7 +121,7 @@ def compile_from(
         report |= _minimised(model, manifest_options, request.minimise_depths, recorder, options)
     progress("code generation")
     sizings = report["fifo_sizing"]["kernels"]
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module))
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units_of(model.module))
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},

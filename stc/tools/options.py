@@ -102,6 +102,9 @@ FifoStrategy = Annotated[
     str,
     typer.Option(metavar="STRATEGY", help="FIFO depths: no-stall, published-normal, published-conservative, or your own."),
 ]
+Units = Annotated[
+    str, typer.Option(metavar="STRATEGY", help="Compute units of a kernel: one, memory (apart from the rest), or your own.")
+]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]
 Slack = Annotated[float, typer.Option(help="Part of the cycles that FIFOs (and --minimise-depths) may lose; 0.05 for 5 %.", min=0)]
 FifoMargin = Annotated[

@@ -4,6 +4,7 @@
     [NAME]                   one table per computation: tile, order, unroll, vector (`apply-schedule`)
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
     [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
+    [stc.units]              the compute unit of each task, where there are several (`assign-units`)
 
 Given back unchanged (`--schedule`) for the same model, it gives the same design.
 """
@@ -22,12 +23,13 @@ from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
+from stc.transforms.stream.assign_units import UNITS_TABLE
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 
 FILE = "schedule.toml"
 
 OPTIONS, FIFOS = "options", "fifos"
-TABLES = (OPTIONS, FIFOS, MEMORIES_TABLE)
+TABLES = (OPTIONS, FIFOS, MEMORIES_TABLE, UNITS_TABLE)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -76,9 +78,10 @@ def schedule_text(
     ops: Sequence[Decided] | None,
     sizings: Sequence[Mapping[str, Any]] | None,
     memories: Iterable[Storable],
+    units: Mapping[str, str],
 ) -> str:
     """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
-    `memories`: those that were chosen are said."""
+    `memories`: those that were chosen are said; `units`: by task."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
     comments = _comments()
     for field in fields(PipelineOptions):
@@ -98,6 +101,9 @@ def schedule_text(
             lines.append(f"{_key(fifo['name'])} = {fifo['required']}  # of {fifo['tokens']} tokens of {fifo['bits']} bits")
     if chosen := [f"{_key(each.name)} = {_value(each.memory)}  # {each.text}" for each in memories if each.memory is not None]:
         lines += ["", _MEMORIES + f"[{OWN_TABLE}.{MEMORIES_TABLE}]", *chosen]
+    if units:
+        lines += ["", f"# The compute unit of each task.\n[{OWN_TABLE}.{UNITS_TABLE}]"]
+        lines += [f"{_key(task)} = {_value(unit)}" for task, unit in units.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -105,7 +105,8 @@ class TaskOp(IRDLOperation):
 
     At the itensor level a task is destination-carried: each itensor among `outs` comes back as a result of the same type, in
     order. At the stream level `outs` are streams, buffers or memrefs and there are no results. Scalars may be `ins`. Tasks
-    may contain tasks. `kind` says what the pass that made a task made it for (`TaskKind`); most have none, and compute.
+    may contain tasks. `kind` says what the pass that made a task made it for (`TaskKind`); most have none, and compute. `unit`
+    names the compute unit that it is part of, where a kernel is built as several (`assign-units`).
 
     Example:
 
@@ -113,6 +114,9 @@ class TaskOp(IRDLOperation):
           ...
           dataflow.yield %o9 : !H
         }
+
+    At the stream level: `dataflow.task @load_w ins(%w = %weight : memref<64xvector<16xf32>>) outs(%o = %s : !S) kind load unit
+    @memory {...}`.
 
     Python: `TaskOp("fc", [a, b], [e])` has an empty block with three arguments (`task.body.block`, `task.input_ports`,
     `task.output_ports`) and one result; the caller appends operations and a `YieldOp`.
@@ -122,6 +126,7 @@ class TaskOp(IRDLOperation):
 
     sym_name = prop_def(SymbolNameConstraint())
     kind_attr = opt_prop_def(TaskKindAttr, prop_name="kind")
+    unit_attr = opt_prop_def(SymbolNameConstraint(), prop_name="unit")
     ins = var_operand_def()
     outs = var_operand_def()
     outputs = var_result_def()
@@ -139,6 +144,7 @@ class TaskOp(IRDLOperation):
         result_types: Sequence[Attribute] | None = None,
         attributes: Mapping[str, Attribute] | None = None,
         kind: TaskKind | None = None,
+        unit: str | None = None,
     ):
         values = [SSAValue.get(value) for value in (*ins, *outs)]
         if result_types is None:
@@ -150,6 +156,7 @@ class TaskOp(IRDLOperation):
             properties={
                 "sym_name": StringAttr(name) if isinstance(name, str) else name,
                 "kind": None if kind is None else TaskKindAttr(kind),
+                "unit": None if unit is None else StringAttr(unit),
             },
             attributes=dict(attributes or {}),
         )
@@ -161,6 +168,14 @@ class TaskOp(IRDLOperation):
     @kind.setter
     def kind(self, kind: TaskKind) -> None:
         self.kind_attr = TaskKindAttr(kind)
+
+    @property
+    def unit(self) -> str | None:
+        return None if self.unit_attr is None else self.unit_attr.data
+
+    @unit.setter
+    def unit(self, unit: str) -> None:
+        self.unit_attr = StringAttr(unit)
 
     @property
     def input_ports(self) -> tuple[BlockArgument, ...]:
@@ -252,7 +267,8 @@ class TaskOp(IRDLOperation):
         outs = parse_bindings(parser) if parser.parse_optional_keyword("outs") is not None else []
         results = parse_results(parser)
         kind = TaskKindAttr.parse_parameter(parser) if parser.parse_optional_keyword("kind") is not None else None
-        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "kind"))
+        unit = parser.parse_symbol_name().data if parser.parse_optional_keyword("unit") is not None else None
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "kind", "unit"))
         body = parse_body(parser, [*ins, *outs], YieldOp)
         return cls(
             name,
@@ -262,6 +278,7 @@ class TaskOp(IRDLOperation):
             results,
             attributes.data if attributes is not None else None,
             kind,
+            unit,
         )
 
     def print(self, printer: Printer) -> None:
@@ -274,6 +291,9 @@ class TaskOp(IRDLOperation):
         print_results(printer, [result.type for result in self.outputs])
         if self.kind is not None:
             printer.print_string(f" kind {self.kind.value}")
+        if self.unit is not None:
+            printer.print_string(" unit ")
+            printer.print_symbol_name(self.unit)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         print_body(printer, self.body)
 

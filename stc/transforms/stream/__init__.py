@@ -21,6 +21,7 @@ STREAM_PASSES = passes_of(
         "hls-directives": "HlsDirectives",
         "merge-banks": "MergeBanks",
         "relax-intervals": "RelaxIntervals",
+        "assign-units": "AssignUnits",
         "size-fifos": "SizeFifos",
         "choose-storage": "ChooseStorage",
         "verify-bounds": "VerifyBounds",

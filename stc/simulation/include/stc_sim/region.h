@@ -211,6 +211,10 @@ class Region {
   template <class Call, class... Args_>
   void spawn(const char *name, Call call, Args_ &&...arguments);
 
+  // The same for a compute unit, whose own tasks have the names that they have in it, and the ends of channels.
+  template <class Call, class... Args_>
+  void spawn_unit(const char *name, Call call, Args_ &&...arguments);
+
   // Waits until every task has ended.
   void join() {
     if (joined_) return;
@@ -355,6 +359,12 @@ void Region::spawn(const char *name, Call call, Args_ &&...arguments) {
   using Called = detail::TaskBody<Call, std::index_sequence_for<Args_...>, Args_...>;
   Task *task = start(name, std::unique_ptr<Body>(new Called(*this, call, arguments...)));
   (detail::note_user(detail::value_of(arguments), task->path), ...);
+}
+
+template <class Call, class... Args_>
+void Region::spawn_unit(const char *name, Call call, Args_ &&...arguments) {
+  using Called = detail::TaskBody<Call, std::index_sequence_for<Args_...>, Args_...>;
+  start(name, std::unique_ptr<Body>(new Called(*this, call, arguments...)))->is_unit = true;
 }
 
 inline void Scheduler::enter() {

@@ -42,6 +42,7 @@ struct Task {
   LoopRun *loop = nullptr;            // while suspended; that of the running task is Scheduler::loop
   TaskClock clock;
   bool done = false;
+  bool is_unit = false;               // a compute unit: only its own tasks do anything
   Cycle asked_at = 0;                 // of the question it waits for an answer to
   Task **asks = nullptr;              // where the channel keeps who waits
 
@@ -261,7 +262,7 @@ class Scheduler {
   }
 
   std::string path_below_top(const char *name) const {
-    return current == &host_ || current == top_ ? std::string(name) : current->path + "." + name;
+    return current == &host_ || current == top_ || current->is_unit ? std::string(name) : current->path + "." + name;
   }
 
  private:
