@@ -1,7 +1,7 @@
 """Facts about `scf.for` loops: bounds, nesting, and the directives they carry.
 
 Directives are attributes: `stc.label` (string), `stc.pipeline` (initiation interval), `stc.style` (string, `stp` where it is
-missing), `stc.unroll` (factor, 0: completely).
+missing), `stc.drains`, `stc.unroll` (factor, 0: completely).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.traits import Pure
 
 from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
-from stc.dialects.facts import DEPTH, LABEL, PIPELINE, STYLE, UNROLL
+from stc.dialects.facts import DEPTH, DRAINS, LABEL, PIPELINE, STYLE, UNROLL
 from stc.dialects.itensor import IndexSymbolOp, SizeOp
 from stc.dialects.itensor.accesses import trip_size
 from stc.iteration.pipeline_style import Style
@@ -151,7 +151,7 @@ def is_flattened(loop: scf.ForOp) -> bool:
     """Whether the loop and what is in it are a perfect nest down to a pipelined loop, so that HLS merges them into one.
 
     The trips of all but the outermost of them are constant: HLS merges no loop that it makes a run-time number of times with
-    those around it.
+    those around it, nor one that is told to drain.
     """
     if pipeline_ii(loop) is not None:
         return False
@@ -159,7 +159,7 @@ def is_flattened(loop: scf.ForOp) -> bool:
     inner = [operation for operation in loop.body.block.ops if operation is not last and not operation.has_trait(Pure)]
     if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or not passes_on(loop, inner[0]):
         return False
-    if constant_bounds(inner[0]) is None:
+    if constant_bounds(inner[0]) is None or DRAINS.on(inner[0]):
         return False
     return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])
 

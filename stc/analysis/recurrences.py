@@ -24,7 +24,7 @@ from xdsl.traits import Pure
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
 from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, most_trips, passes_on
 from stc.analysis.operator_library import head_start, may_reassociate
-from stc.dialects.facts import PARTITION
+from stc.dialects.facts import DRAINS, PARTITION
 
 MOST_ITERATIONS = 1 << 18
 """Iterations in which a return to an entry is looked for: beyond, one step of the loop outside is taken for all."""
@@ -124,10 +124,10 @@ def reuse_distance(
 
 def flattened_nest(loop: scf.ForOp) -> list[scf.ForOp]:
     """`loop` and the loops around it that HLS merges with it, outermost first: each holds nothing but the next, which runs a
-    constant number of times."""
+    constant number of times, and need not drain."""
     nest = [loop]
     while isinstance(parent := nest[0].parent_op(), scf.ForOp) and not is_unrolled(parent) and passes_on(parent, nest[0]):
-        if constant_bounds(nest[0]) is None:
+        if constant_bounds(nest[0]) is None or DRAINS.on(nest[0]):
             break
         others = [op for op in parent.body.block.ops if op is not nest[0] and not op.has_trait(Pure)]
         if any(not isinstance(op, scf.YieldOp) for op in others):

@@ -14,7 +14,7 @@ from stc.analysis.loops import constant_bounds, is_flattened, pipeline_ii, pipel
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression, size_text
 from stc.codegen.names import Scope
-from stc.dialects.facts import COMMENT
+from stc.dialects.facts import COMMENT, DRAINS
 from stc.dialects.itensor import IndexSymbolOp, SizeOp
 from stc.dialects.itensor.accesses import trip_size
 from stc.dialects.stream import ReadOp, WriteOp
@@ -52,7 +52,8 @@ def _directives(loop: scf.ForOp) -> list[str]:
     ii, factor = pipeline_ii(loop), unroll_factor(loop)
     if ii is not None:
         directives.append(f"pipeline II={ii} style={pipeline_style(loop)}")
-        if loop.iter_args and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
+        stays_apart = bool(loop.iter_args) or DRAINS.on(loop)
+        if stays_apart and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
             directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
     if constant_bounds(loop) is None and (trips := trip_size(loop)) is not None:
         directives += ["loop_flatten off"] if isinstance(loop.parent_op(), scf.ForOp) and ii is not None else []

@@ -101,8 +101,8 @@ def _text(name: str) -> Fact[str]:
     return Fact(name, StringAttr, lambda attribute: attribute.data, StringAttr)
 
 
-def _mark(name: str) -> Fact[None]:
-    return Fact(name, UnitAttr, lambda attribute: None, lambda value: UnitAttr())
+def _mark(name: str, rule: Callable[[Operation, None], str | None] = _always) -> Fact[None]:
+    return Fact(name, UnitAttr, lambda attribute: None, lambda value: UnitAttr(), rule)
 
 
 def _number(name: str, rule: Callable[[Operation, int], str | None]) -> Fact[int]:
@@ -119,6 +119,10 @@ def _count(op: Operation, value: int) -> str | None:
 
 def _count_of_loop(op: Operation, value: int) -> str | None:
     return _count(op, value) or (None if isinstance(op, scf.ForOp) else "expected it on an 'scf.for'")
+
+
+def _of_a_loop(op: Operation, value: None) -> str | None:
+    return None if isinstance(op, scf.ForOp) else "expected it on an 'scf.for'"
 
 
 def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
@@ -256,6 +260,8 @@ STYLE: Fact[Style] = Fact(
     lambda op, value: None if STYLE.retained(op).get("stc.style") == StringAttr(value) else f"expected {', '.join(STYLES)}",
 )
 """How a pipelined loop waits; `stp` where nothing is said."""
+DRAINS = _mark("stc.drains", _of_a_loop)
+"""A loop that is not merged with the loops around it: it ends in each of their iterations, with all that is in its pipeline."""
 UNROLL = _number("stc.unroll", _count_of_loop)
 """How many iterations of a loop become hardware of their own; 0: all."""
 PARTITION: Fact[Pairs] = Fact("stc.partition", ArrayAttr[ArrayAttr[IntegerAttr]], _pairs, _array_of_pairs, _banks)
@@ -286,7 +292,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS, ADDERS,
-        LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
+        LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip
 """All of them, by name."""

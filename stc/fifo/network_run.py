@@ -4,6 +4,9 @@ Control does not depend on data, so the earliest run is the least solution of wh
 cycles after the one before and not before its tokens are there, a block is taken when there is one. The latest run is the same
 backwards in time, where writers wait for their readers. The earliest run gives the cycles of the design without FIFO limits; the
 latest one starts every task as late as its consumers permit, so that little is stored.
+
+Tasks that feed each other (between compute units) are walked again and again, each held up by what the others did the last time,
+until nothing moves: times only grow on the way, so that it is the least solution, too.
 """
 
 from __future__ import annotations
@@ -229,11 +232,43 @@ class _Walker:
                     del under_way[name]
                     self._end(name)
                 progress = progress or name in self.done or self.found.walks[name].moved != moved
+            if not progress and not under_way and (around := self._cycle()):
+                self._walk_around(around)
+                progress = True
             if not progress:
                 names = ", ".join(name for name in self.tasks if name not in self.done)
                 what = f"tasks {names} wait for blocks of each other"
                 raise UntimedError(what, accepted="rings between tasks with no other path")
         return self.found
+
+    def _cycle(self) -> list[str]:
+        """Tasks that feed each other, and that nobody else holds up any more; in the order of the network."""
+        for part in self.network.graph.cycles:
+            inputs = (self._other(fifo) for task in part for fifo in self.incoming[task])
+            if not part & self.done and all(other in part or other in self.done for other in inputs):
+                return [name for name in self.tasks if name in part]
+        return []
+
+    def _walk_around(self, around: Sequence[str]) -> None:
+        """Walk tasks that feed each other until none goes otherwise than the last time."""
+        for ring in self.network.graph.rings:
+            if {ring.producer, ring.consumer} & set(around):
+                raise UntimedError(f"task {ring.producer} has a ring of blocks in a cycle", accepted="streams in cycles of tasks")
+        inside = [fifo for fifo in self.network.graph.fifos if {fifo.producer, fifo.consumer} <= set(around)]
+        for _ in range(sum(fifo.tokens for fifo in inside) + 2):  # in each, the time of one more token is final
+            moved = [self._moves(name) for name in around]
+            if not any(moved):
+                self.done |= set(around)
+                return
+        raise UntimedError(f"tasks {', '.join(around)} feed each other without end", accepted="cycles that end")
+
+    def _moves(self, name: str) -> bool:
+        """Walk a task once more; whether it went otherwise."""
+        before, walk = self.found.walks.get(name), self._walk(name)
+        for _ in walk.walk(self.tasks[name].program):
+            raise AssertionError(name)
+        self.found.walks[name] = walk
+        return before is None or any(not np.array_equal(times, before.issues[port]) for port, times in walk.issues.items())
 
     def _other(self, fifo: Channel) -> str:
         return fifo.consumer if self.backwards else fifo.producer
@@ -243,6 +278,8 @@ class _Walker:
         bounds: dict[Port, Cycles] = {}
         for fifo in self.incoming[name]:
             other = self._other(fifo)
+            if other not in self.found.walks:  # a cycle, in its first round
+                continue
             source, target = (name, other) if self.backwards else (other, name)
             apart = self.tasks[source].late[fifo.name, True] + latency_of(fifo.depth) - self.tasks[target].late[fifo.name, False]
             bounds[fifo.name, self.backwards] = self.found.walks[other].issues[fifo.name, not self.backwards] + apart

@@ -45,8 +45,11 @@ class Edge:
 def published_slots(network: Network, conservative: bool = False) -> dict[str, int]:
     """The slots of each FIFO to be sized as published, but at least the one that hardware has.
 
-    CompileError for more than `MOST_PATHS` paths, UntimedError where tasks wait for blocks of each other.
+    CompileError for more than `MOST_PATHS` paths and for tasks that form a cycle, UntimedError where tasks wait for blocks of
+    each other.
     """
+    if cycle := network.graph.cycle():
+        raise CompileError(f"tasks form a cycle: {', '.join(cycle)}", accepted="an acyclic graph of tasks, as it was published for")
     edges = _edges(network, conservative)
     delays = least_delays([(edge.name, edge.source_kernel, edge.target_kernel, edge.source.first) for edge in edges])
     return {edge.name: max(1, published_tokens(edge.source, edge.target, delays[edge.name])) for edge in edges}

@@ -2,7 +2,7 @@
 
 A task may run as early as its inputs allow, as late as its consumers permit, or as in a run in which expensive FIFOs are bounded
 (`stc.fifo.bounds`), all ending by the cycle in which the network with unlimited FIFOs ends (or a slack above); the linear program
-picks (`stc.fifo.lp`).
+picks (`stc.fifo.lp`). Where tasks feed each other, as units do, all run as early as they can, and FIFOs have room for that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from stc.fifo.bounds import bounded_asap_schedule
-from stc.fifo.curves import latency_of
+from stc.fifo.curves import FifoCurves, latency_of
 from stc.fifo.depths import SHALLOW, least_depth
 from stc.fifo.lp import FifoSchedule, solve
 from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
@@ -37,6 +37,8 @@ def schedule(network: Network, usable: Resources, slack: float = 0.0) -> FifoSch
     Where the schedule needs more slots the FIFO is a memory, with its latency, in a next one; and so on until no FIFO is deeper
     than it was taken to be. That ends, because memories stay memories; and the design without FIFO limits has these very latencies.
     """
+    if network.graph.cycle():
+        return _as_early_as_possible(network)
     seconds = preparation = 0.0
     network = network.with_depths({fifo.name: least_depth(fifo) for fifo in network.graph.sized})
     bounds: dict[str, int] | None = None
@@ -47,6 +49,19 @@ def schedule(network: Network, usable: Resources, slack: float = 0.0) -> FifoSch
         if not grown:
             return replace(found, seconds=seconds, preparation_seconds=preparation)
         network = network.with_depths({fifo.name: SHALLOW + 1 for fifo in grown})
+
+
+def _as_early_as_possible(network: Network) -> FifoSchedule:
+    """The slots that tasks fill which all run as early as they can; memories where that is more than registers hold."""
+    slots = {fifo.name: least_depth(fifo) for fifo in network.graph.sized}
+    while True:
+        network = network.with_depths(slots)
+        run = earliest_run(network)
+        curves = {name: FifoCurves(run.written[name], run.needed[name], run.taken[name]) for name in slots}
+        found = {name: max(slots[name], curve.slots(delay=0)) for name, curve in curves.items()}
+        if all((depth > SHALLOW) == (slots[name] > SHALLOW) for name, depth in found.items()):
+            return FifoSchedule({}, {}, found, {}, run.makespan, "earliest run", 0.0, 0.0)
+        slots = found
 
 
 class _NoCycleLost:

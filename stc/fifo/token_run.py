@@ -32,6 +32,8 @@ from stc.iteration.trace import Moment
 from stc.network.graph import Channel
 from stc.network.waits import Diagnosis, Stop
 
+ACCEPTED = "tasks that read and write in one order; in a cycle, loops that end (stc.drains) before they read what follows from them"
+
 GROWTH = 32
 """A channel grows by this part of itself: fine enough to overshoot by some per cent only, coarse enough to be quick."""
 
@@ -203,7 +205,7 @@ class _Run:
         if diagnosis.short:
             return CompileError(diagnosis.short[0].disagreement, accepted="reads equal to writes")
         waits = "; ".join(stop.text for stop in diagnosis.wait_cycles[0].stops)
-        return CompileError(f"tasks wait for each other at any FIFO depth: {waits}", accepted="an acyclic task graph")
+        return CompileError(f"tasks wait for each other at any FIFO depth: {waits}", accepted=ACCEPTED)
 
     def _stop(self, task: int) -> Stop:
         """What a task that cannot fire waits for: the first channel that lacks its token, or room."""

@@ -22,6 +22,7 @@ import networkx as nx
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task
 from stc.network.graph import Channel, ReconvergentPaths, TaskGraph
+from stc.network.units import inside
 from stc.simulation.task_graphs import task_graphs
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -72,7 +73,7 @@ def check_statically(manifest: Manifest) -> StaticReport:
     both = list(zip(manifest.kernels, task_graphs(manifest), strict=True))
     for kernel, graph in both:
         problems = list(_contradictions(kernel, graph))
-        findings += [*problems, *_cycles(graph)]
+        findings += [*problems, *_cycles(kernel, graph)]
         disputed = {finding.where for finding in problems}
         counted += [link.name for link in graph.channels if f"{kernel.name}.{link.name}" not in disputed]
         found = list(graph.reconvergent_paths())
@@ -130,10 +131,14 @@ def _names(graph: TaskGraph) -> Iterator[Finding]:
         seen.add(link.name)
 
 
-def _cycles(graph: TaskGraph) -> Iterator[Finding]:
-    if cycle := graph.cycle():
+def _cycles(kernel: Kernel, graph: TaskGraph) -> Iterator[Finding]:
+    units = {task: unit.name for unit in kernel.units for task in unit.tasks}
+    if cycle := inside(graph, units).cycle():
         text = f"tasks form a cycle: {', '.join(cycle)}; dataflow regions must be acyclic, and no static check of paths is possible"
         yield Finding("warning", graph.kernel, text)
+    elif cycle := graph.cycle():
+        text = f"tasks of several units form a cycle: {', '.join(cycle)}; no static check of paths is possible"
+        yield Finding("note", graph.kernel, text)
 
 
 def _between(graph: TaskGraph, reconvergent_paths: list[ReconvergentPaths]) -> set[str]:

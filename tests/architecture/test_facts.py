@@ -32,6 +32,7 @@ def test_each_is_spelled_where_it_is_defined_alone() -> None:
     [
         ("stc.name = 3 : i32", "has stc.name = 3 : i32, expected string"),
         ("stc.unroll = 2 : i32", "has stc.unroll = 2 : i32, expected it on an 'scf.for'"),
+        ("stc.drains", "has stc.drains = unit, expected it on an 'scf.for'"),
         ("stc.lanes = -1 : i32", "has stc.lanes = -1 : i32, expected one from 0 to 2147483647"),
         ("stc.copies = array<i64: 2, 0>", "has stc.copies = array<i64: 2, 0>, expected parts from 1 to 2147483647"),
         ("stc.partition = [[0 : i32]]", "expected pairs of a dimension of memref<4x8xf32> and a factor, from 0 to its extent"),
