@@ -170,7 +170,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # What widens the factors of attention goes into its products: else a reshape may come in between.
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
-    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != "one" else ()
+    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}', "send-scalars") if options.units != "one" else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError
-from stc.dialects.itensor import ItensorType, ReadOp
+from stc.dialects.itensor import ItensorType, ReadOp, SymbolType
 
 
 def bits_of(scalar: Attribute) -> int:
@@ -19,7 +19,7 @@ def bits_of(scalar: Attribute) -> int:
         return scalar.bitwidth
     if isinstance(scalar, IntegerType):
         return scalar.width.data
-    if isinstance(scalar, IndexType):
+    if isinstance(scalar, IndexType | SymbolType):
         return 32
     raise CompileError(f"no size is known for elements of type {scalar}", accepted="floats, integers and index")
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Float16Type, Float32Type, IndexType, IntegerTy
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
+from stc.dialects.itensor import SymbolType
 from stc.manifest.element_types import ElementType
 
 MAX_AP_BITS = 1024
@@ -27,7 +28,7 @@ def scalar_type(attribute: Attribute) -> str:
             return "float"
         case Float16Type():
             return "half"
-        case IndexType():
+        case IndexType() | SymbolType():
             return "int"
         case IntegerType():
             return _integer_type(attribute.width.data)
@@ -59,7 +60,7 @@ def unsigned_type(attribute: Attribute) -> str:
 def scalar_bits(attribute: Attribute) -> int:
     """Width in bits of a scalar type; index counts as 32."""
     match attribute:
-        case Float32Type() | IndexType():
+        case Float32Type() | IndexType() | SymbolType():
             return 32
         case Float16Type():
             return 16

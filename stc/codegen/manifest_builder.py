@@ -18,6 +18,7 @@ from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
 from stc.codegen.schedule import accesses_outside_loops, guarded_streams, run_time_size, task_schedule, task_work
 from stc.dialects.dataflow import KernelOp
+from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import CreateOp
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size
@@ -124,7 +125,7 @@ def _kernel(
     streams = [
         Stream(
             name=stream.name,
-            element_type=str(split_token(stream.type.element_type)[0]),
+            element_type=_token_type(stream),
             lanes=stream.type.lanes,
             bits=token_bits(stream.type.element_type),
             depth=stream.type.depth,
@@ -162,6 +163,12 @@ def _kernel(
         ),
         units=tuple(map(_unit, kernel.units)) if len(kernel.units) > 1 else (),
     )
+
+
+def _token_type(stream: StreamDesign) -> str:
+    """The element type of a token, as the manifest calls it: a symbol is a number that counts something."""
+    scalar, _ = split_token(stream.type.element_type)
+    return "index" if isinstance(scalar, SymbolType) else str(scalar)
 
 
 def _unit(unit: UnitDesign) -> Unit:

@@ -265,8 +265,10 @@ def _rule_12(source: _Source) -> Iterator[Violation]:
 
 
 def _run_time_values(function: Function) -> set[str]:
-    """The scalars of a function, and the constants that are computed from them."""
+    """The scalars of a function, numbers that it receives, and the constants that are computed from either."""
     known = _scalars(function)
+    for statement in function.body.statements:
+        known |= set(re.findall(r"^const int (\w+) = \w+\.read\(\);$", statement.text))
     for _, statement in _statements(function.body):
         found = re.match(r"const int (\w+) = (.*);$", statement.text)
         if found and known & set(re.findall(r"[A-Za-z_]\w*", found[2])):

@@ -1,8 +1,8 @@
 """Which tasks of a kernel are built as one compute unit.
 
-A strategy gets the tasks with the channels between them, and those that have memory ports or take scalars, and returns the unit of
-each task. A channel between two units is a link: a stream from one unit's port to another's, which the linker joins. Inside a unit
-tasks form no cycle; links may.
+A strategy gets the tasks with the channels between them, and which of them have memory ports, and returns the unit of each task. A
+channel between two units is a link: a stream from one unit's port to another's, which the linker joins. Inside a unit tasks form no
+cycle; links may.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ ONE = "one"
 
 @dataclass(frozen=True)
 class UnitProblem:
-    """One kernel. `ports`: its tasks that read or write external memory; `scalars`: those that take a scalar of the launch."""
+    """One kernel. `ports`: its tasks that read or write external memory."""
 
     graph: TaskGraph
     ports: frozenset[str]
-    scalars: frozenset[str] = frozenset()
 
 
 UnitPlan: TypeAlias = Mapping[str, str]
@@ -49,8 +48,8 @@ def one(problem: UnitProblem) -> UnitPlan:
 
 @UNITS.strategy("memory")
 def memory(problem: UnitProblem) -> UnitPlan:
-    """Tasks with memory ports, and those that scalars of a launch reach, in one unit, all others in one that starts by itself."""
-    started = problem.ports | problem.scalars
+    """Tasks with memory ports in one unit, all others in one that starts by itself."""
+    started = problem.ports
     together = [{ring.producer, ring.consumer} for ring in problem.graph.rings]
     while grown := set[str]().union(*(pair for pair in together if pair & started)) - started:
         started |= grown

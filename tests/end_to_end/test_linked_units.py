@@ -17,7 +17,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.runtime.accelerator import Accelerator
 from stc.runtime.csim_device import CsimRuntime
-from stc.simulation.simulate import simulate
+from stc.simulation.simulate import SimulationOptions, simulate
 from stc.tools.compile import CompileRequest, compile_model
 from stc_testing.commands import Stc
 from stc_testing.small import small_options
@@ -142,3 +142,22 @@ def test_a_manifest_of_other_units_is_refused(two_units: Path, tmp_path: Path) -
     (tmp_path / "copy" / "manifest.json").write_text(json.dumps(value))
     with pytest.raises(CompileError, match=r"kernels\[0\].units\[0\].sends"):
         read_manifest(tmp_path / "copy")
+
+
+def test_scalars_reach_units_that_nobody_starts(tmp_path: Path, stc: Stc) -> None:
+    """A decoder layer, of which all but the memory ports is such a unit: as many rows of the cache as the position says, and the
+    cycles of one unit but for the tokens in front."""
+    cycles: dict[str, list[int | None]] = {}
+    for units in ("memory", "one"):
+        out = tmp_path / units
+        words = ["gpt2-tiny", "--stage", "decode", "--max-seq", "8", "--run-time-sizes", "--small", "--units", units]
+        assert stc("compile", *words, "--out", out).code == 0
+        assert simulate(out, optimisation=0).passed
+        cycles[units] = [simulate(out, SimulationOptions(at={"pos": at}), optimisation=0).cycles for at in (0, 1, 5)]
+    (kernel,) = read_manifest(tmp_path / "memory").kernels
+    memory, body = kernel.units
+    assert (memory.starts, body.starts, memory.scalars, body.scalars) == (True, False, ("pos",), ())
+    assert {stream.name for stream in kernel.streams if stream.element_type == "index"} <= set(body.receives)
+    assert "const int pos = concat_attn_k_concat_pos.read();" in (tmp_path / "memory" / "kernel.cpp").read_text()
+    for apart, one in zip(cycles["memory"], cycles["one"], strict=True):
+        assert apart is not None and one is not None and one <= apart <= 1.02 * one

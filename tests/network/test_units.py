@@ -56,10 +56,10 @@ def test_what_cannot_be_a_link(change: dict[str, int], what: str):
 
 
 def test_memory_has_a_unit_of_its_own():
-    """With what shares a ring of blocks with it, and with those that a scalar of the launch reaches."""
-    channels = [Channel("a", "load", "turn", 4, is_ring=True), Channel("b", "turn", "work", 4), Channel("c", "work", "sized", 4)]
-    problem = UnitProblem(TaskGraph.of(channels), frozenset({"load"}), frozenset({"sized"}))
-    assert UNITS.decide("memory", problem) == {"load": "memory", "turn": "memory", "work": "body", "sized": "memory"}
+    """With what shares a ring of blocks with it."""
+    channels = [Channel("a", "load", "turn", 4, is_ring=True), Channel("b", "turn", "work", 4), Channel("c", "work", "store", 4)]
+    problem = UnitProblem(TaskGraph.of(channels), frozenset({"load", "store"}))
+    assert UNITS.decide("memory", problem) == {"load": "memory", "turn": "memory", "work": "body", "store": "memory"}
     assert UNITS.decide("one", problem) == {}
     assert UNITS.decide("memory", replace(problem, ports=frozenset(problem.graph.tasks))) == {}
 

@@ -154,3 +154,12 @@ func.func @f() {
 
 // expected-error @below {{has memory = 'rom', expected srl, lutram, bram, uram}}
 %s = stream.create @s {memory = "rom"} : !stream.stream<f32, depth: 4>
+
+// -----
+
+// What has the type of a symbol is the scalar of the launch.
+func.func @f(%s : !stream.stream<i32, depth: 2>) {
+  // expected-error @below {{makes another token of a symbol, or a symbol of another token, expected equal types}}
+  %0 = stream.cast %s : !stream.stream<i32, depth: 2> to !stream.stream<!itensor.symbol<pos<=3>, depth: 2>
+  func.return
+}

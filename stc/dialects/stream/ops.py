@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects.canonicalization import SaidByTypes
 from stc.dialects.effects import AdvancesCursor, OwnsResults
+from stc.dialects.itensor.size_ops import SymbolType
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.ports import verify_is_readable, verify_is_writable
 from stc.dialects.stream.types import BlockType, StreamType
@@ -186,6 +187,8 @@ class CastOp(IRDLOperation):
 
     def verify_(self) -> None:
         source, result = _stream(self.source), _stream(self.result)
+        if source.element_type != result.element_type and SymbolType in (type(source.element_type), type(result.element_type)):
+            raise VerifyException("makes another token of a symbol, or a symbol of another token, expected equal types")
         if _bits(source) != _bits(result):
             raise VerifyException(
                 f"source has tokens of {_bits(source)} bits but result has {_bits(result)}, expected the same width"

@@ -21,12 +21,15 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from stc.dialects.itensor.size_ops import SymbolType
+
 
 @irdl_attr_definition
 class StreamType(ParametrizedAttribute, TypeAttribute, ContainerType[AttributeCovT], Generic[AttributeCovT]):
     """A FIFO of scalars or vectors with room for `depth` of them (`hls::stream`).
 
-    Example: `!stream.stream<vector<8xf32>, depth: 34>`
+    Example: `!stream.stream<vector<8xf32>, depth: 34>`. One of symbols, `!stream.stream<!itensor.symbol<pos<=15>, depth: 2>`, passes
+    on the scalar of a launch, and nothing else can be written to it.
     """
 
     name = "stream.stream"
@@ -55,7 +58,7 @@ class StreamType(ParametrizedAttribute, TypeAttribute, ContainerType[AttributeCo
         return self.element_type
 
     def verify(self) -> None:
-        if not isa(self.scalar_type, AnyFloat | IntegerType | IndexType):
+        if not isa(self.scalar_type, AnyFloat | IntegerType | IndexType) and not isinstance(self.element_type, SymbolType):
             raise VerifyException(
                 f"stream has elements of type {self.element_type}, expected a float, integer or index type or a vector of one"
             )

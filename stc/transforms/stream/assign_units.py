@@ -13,7 +13,6 @@ from xdsl.passes import ModulePass
 from stc.analysis.task_graph import task_graph, tasks_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.itensor import SymbolType
 from stc.network.units import complaint_about
 from stc.strategies.units import ONE, UNITS, UnitProblem
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
@@ -27,9 +26,9 @@ class AssignUnits(ModulePass):
     """Build a kernel as several compute units: say of each task which one it is part of.
 
     A stream between tasks of different units is a link: a stream port of either unit, which the linker joins by a FIFO of the
-    stream's depth. All units of a kernel run together in a launch. A unit without memory ports and scalars starts by itself
-    (`ap_ctrl_none`); the host starts the others. Inside a unit tasks form no cycle; between units they may. A link is a FIFO of
-    whole bytes, 2048 bits at most; a ring of blocks stays in one unit.
+    stream's depth. All units of a kernel run together in a launch. A unit without memory ports starts by itself (`ap_ctrl_none`),
+    and gets scalars as tokens (`send-scalars`); the host starts the others. Inside a unit tasks form no cycle; between units they
+    may. A link is a FIFO of whole bytes, 2048 bits at most; a ring of blocks stays in one unit.
 
     Options:
     * `strategy`: how the units are chosen (`stc.strategies.units`): one (default), or memory, which puts what has memory ports in
@@ -65,13 +64,12 @@ class AssignUnits(ModulePass):
 
 
 def _problem(kernel: KernelOp) -> UnitProblem:
-    ports = (task.sym_name.data for task in tasks_of(kernel) if _takes(task, MemRefType))
-    scalars = (task.sym_name.data for task in tasks_of(kernel) if _takes(task, SymbolType))
-    return UnitProblem(task_graph(kernel), frozenset(ports), frozenset(scalars))
+    return UnitProblem(task_graph(kernel), frozenset(task.sym_name.data for task in tasks_of(kernel) if has_port(task)))
 
 
-def _takes(task: TaskOp, kind: type[MemRefType | SymbolType]) -> bool:
-    return any(isinstance(value.type, kind) for value in (*task.ins, *task.outs))
+def has_port(task: TaskOp) -> bool:
+    """Whether a task at the stream level reads or writes external memory."""
+    return any(isinstance(value.type, MemRefType) for value in (*task.ins, *task.outs))
 
 
 def _given(schedule: str) -> Mapping[str, str]:
