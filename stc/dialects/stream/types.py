@@ -28,8 +28,8 @@ from stc.dialects.itensor.size_ops import SymbolType
 class StreamType(ParametrizedAttribute, TypeAttribute, ContainerType[AttributeCovT], Generic[AttributeCovT]):
     """A FIFO of scalars or vectors with room for `depth` of them (`hls::stream`).
 
-    Example: `!stream.stream<vector<8xf32>, depth: 34>`. One of symbols, `!stream.stream<!itensor.symbol<pos<=15>, depth: 2>`, passes
-    on the scalar of a launch, and nothing else can be written to it.
+    Example: `!stream.stream<vector<8xf32>, depth: 34>`. One of symbols, `!stream.stream<!itensor.symbol<pos<=15>, depth: 2>`, has
+    the scalar of a launch, and nothing else can be written to it.
     """
 
     name = "stream.stream"
