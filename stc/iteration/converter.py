@@ -62,7 +62,7 @@ class ConverterPlan:
         if len(self.buffer_shape) != self.source.rank:
             raise ValueError(f"has a buffer of rank {len(self.buffer_shape)}, expected rank {self.source.rank} of the tensor")
         for dimension, extent in enumerate(self.buffer_shape):
-            needed, available = (maximum(order.shape[dimension]) for order in (self.source_block, self.source))
+            needed, available = (_room(order, dimension) for order in (self.source_block, self.source))
             if dimension != self.window and not needed <= extent <= available:
                 raise ValueError(
                     f"buffers {extent} entries of dimension {dimension}, expected at least the {needed} visited inside "
@@ -103,8 +103,11 @@ class ConverterPlan:
         return self.block_entries * self.blocks
 
     def at(self, values: Mapping[str, int]) -> ConverterPlan:
-        """What it does at these values of symbols."""
-        return replace(self, source=self.source.at(values), target=self.target.at(values))
+        """What it does at these values of symbols, in as much of its buffer as there is of the tensor."""
+        source, target = self.source.at(values), self.target.at(values)
+        extents = enumerate(self.buffer_shape)
+        used = tuple(extent if index == self.window else min(extent, _room(source, index)) for index, extent in extents)
+        return replace(self, source=source, target=target, buffer_shape=used)
 
     # Addresses --------------------------------------------------------------------------------------------------------
 
@@ -204,6 +207,11 @@ def keeps_windows_whole(target: StreamOrder, loop: int, shared: int) -> bool:
     if dimension is None or target.loops[loop].trip == 1 or target.is_tiled(dimension):
         return True
     return target.loops[loop].step >= target.span(dimension, shared)
+
+
+def _room(order: StreamOrder, dimension: int) -> int:
+    """Entries of a buffer along a dimension of all that `order` visits: at least one, even at a run-time size of none."""
+    return max(1, maximum(order.shape[dimension]))
 
 
 # Inference --------------------------------------------------------------------------------------------------------------

@@ -61,12 +61,13 @@ def test_by_torchao(compiled: Compile, name: str) -> None:
     assert types["i8"] + types["i4"] >= 1 and project.report["quantised_by_model"]["left"] == []
 
 
-def test_products_of_bytes_by_torchao(compiled: Compile) -> None:
-    """Which are integers before they are compiled, of 32 bits. The module takes the sums of its weights from its own sums."""
-    project = compiled(f"{HERE / 'torchao_modules.py'}:of_bytes")
+@pytest.mark.parametrize(("name", "sums"), [("of_bytes", 0), ("of_unsigned_bytes", 1)])
+def test_products_of_bytes_by_torchao(compiled: Compile, name: str, sums: int) -> None:
+    """Which are integers before they are compiled, of 32 bits. A module with sums of its weights takes them from its own sums."""
+    project = compiled(f"{HERE / 'torchao_modules.py'}:{name}")
     require_near(project, ("example", "draw", "zeros", "tiny", "huge"))
     types = parameter_types(project)
-    assert types["i8"] == 1 and types["i32"] == 1, "weights, and their sums"
+    assert types["i8"] == 1 and types["i32"] == sums
 
 
 def test_a_decoder_layer_by_torchao(compiled: Compile) -> None:

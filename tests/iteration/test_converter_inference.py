@@ -306,3 +306,12 @@ def test_symbolic_orders_are_refused():
     rows = StreamOrder((1, 8), (Loop(Symbol("seq", 128), 1), Loop(4, 8)), (Coordinate((0,)), Coordinate((1,))))
     with pytest.raises(ValueError, match="size seq<=128 is symbolic, expected an integer"):
         infer_converter(rows, rows)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 5])
+def test_at_a_run_time_size_as_much_of_the_buffer_is_used_as_is_there(rows: int) -> None:
+    size = Symbol("pos", 5)
+    columns = StreamOrder((1, 1), (Loop(3, 1), Loop(size, 1)), (Coordinate((1,)), Coordinate((0,))))
+    by_rows = StreamOrder((1, 1), (Loop(size, 1), Loop(3, 1)), (Coordinate((0,)), Coordinate((1,))))
+    there = ConverterPlan(columns, by_rows, 0, (5, 3), 1).at({"pos": rows})
+    assert there.buffer_shape == (max(rows, 1), 3) and there.source.token_count == 3 * rows

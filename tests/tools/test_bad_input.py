@@ -132,7 +132,7 @@ OPTIONS = {
     "--seq many": ("--seq",),
     "--layer 1": ("layer 1", "accepted: 0 to 0"),
     "--tile 0": ("--tile", "greater than or equal to 1"),
-    "--lanes -1": ("--lanes", "greater than or equal to 1"),
+    "--lanes -1": ("--lanes", "greater than or equal to 0"),
     "--on-chip -1": ("--on-chip", "greater than or equal to 0"),
     "--on-chip 100": ("bytes of on-chip memory, on-chip allows 100", "accepted: --on-chip of at least"),
     "--budget dsp=60%,dsp=5": ("budget says dsp twice", "accepted: each name once"),

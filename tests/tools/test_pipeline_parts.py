@@ -93,7 +93,7 @@ def test_options_of_the_pipeline():
     [
         ("compile{tiel=8}", "pipeline 'compile' has no option 'tiel', did you mean 'tile'"),
         ("compile{tile=a}", "pipeline 'compile': option 'tile' cannot be 'a'; accepted: platform: str = u55c, tile: int = 16"),
-        ("compile{tile=4 lanes=0}", "lanes is 0; accepted: at least 1"),
+        ("compile{tile=4 lanes=-1}", "lanes is -1; accepted: at least 0"),
         ("compile{tile=-4}", "tile is -4; accepted: at least 1"),
         ("compile{on-chip=-1}", "on_chip is -1; accepted: at least 0"),
         ("compile{duplicate_loads=-2}", "duplicate_loads is -2; accepted: at least -1"),

@@ -1,10 +1,10 @@
-// RUN: stc-opt %s -p 'hls-directives,merge-banks' --split-input-file --allow-unregistered-dialect | filecheck %s
+// RUN: stc-opt %s -p 'hls-directives,merge-banks' --split-input-file | filecheck %s
 
 // 16 entries are stored at once, in 64 iterations, and two are loaded in each of 524,288. Of two banks each has eight of the 16 to
 // store, one a cycle.
 !S = !stream.stream<vector<16xf32>, depth: 2>
 !T = !stream.stream<vector<2xf32>, depth: 2>
-%x = "test.op"() : () -> tensor<192xf32>
+%x = tensor.empty() : tensor<192xf32>
 dataflow.kernel @wide(%m = %x : tensor<192xf32> as memref<192xf32>) {
   %s = stream.create @s : !S  %t = stream.create @t : !T
   dataflow.task @scale ins(%p = %s : !S) outs(%o = %t : !T) {
@@ -24,7 +24,7 @@ dataflow.kernel @wide(%m = %x : tensor<192xf32> as memref<192xf32>) {
   }
 }
 
-// CHECK: %x = "test.op"() : () -> tensor<192xf32>
+// CHECK: %x = tensor.empty() : tensor<192xf32>
 // CHECK-NEXT: dataflow.kernel @wide(%m = %x : tensor<192xf32> as memref<192xf32>) {
 // CHECK-NEXT: %s = stream.create @s : !stream.stream<vector<16xf32>, depth: 2>
 // CHECK-NEXT: %t = stream.create @t : !stream.stream<vector<2xf32>, depth: 2>
@@ -45,7 +45,7 @@ dataflow.kernel @wide(%m = %x : tensor<192xf32> as memref<192xf32>) {
 
 // It is stored as often as it is loaded: any cycle more would be felt.
 !S = !stream.stream<vector<16xf32>, depth: 2>
-%x = "test.op"() : () -> tensor<192xf32>
+%x = tensor.empty() : tensor<192xf32>
 dataflow.kernel @busy(%m = %x : tensor<192xf32> as memref<192xf32>) {
   %s = stream.create @s : !S  %t = stream.create @t : !S
   dataflow.task @copy ins(%p = %s : !S) outs(%o = %t : !S) {
@@ -62,7 +62,7 @@ dataflow.kernel @busy(%m = %x : tensor<192xf32> as memref<192xf32>) {
   }
 }
 
-// CHECK: %x = "test.op"() : () -> tensor<192xf32>
+// CHECK: %x = tensor.empty() : tensor<192xf32>
 // CHECK-NEXT: dataflow.kernel @busy(%m = %x : tensor<192xf32> as memref<192xf32>) {
 // CHECK-NEXT: %s = stream.create @s : !stream.stream<vector<16xf32>, depth: 2>
 // CHECK-NEXT: %t = stream.create @t : !stream.stream<vector<16xf32>, depth: 2>
