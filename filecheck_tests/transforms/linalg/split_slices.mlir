@@ -101,3 +101,28 @@ func.func @every_other(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) -> (tensor<4x2x
 // CHECK: %q = tensor.extract_slice %p[0, 0] [4, 2] [1, 2] : tensor<4x4xf32> to tensor<4x2xf32>
 // CHECK-NEXT: %k = tensor.extract_slice %p[0, 2] [4, 2] [1, 1] : tensor<4x4xf32> to tensor<4x2xf32>
 // CHECK-NEXT: func.return %q, %k : tensor<4x2xf32>, tensor<4x2xf32>
+
+// -----
+
+// What only parameters go into is computed by the host, whatever a DSP could not do of it.
+// SHOW: extract_slice|linalg.generic .*ins\(.*? : ...|return
+#i = affine_map<(d0) -> (d0)>
+func.func @scales(%w: tensor<4xf32> {stc.parameter}) -> (tensor<2xf16>, tensor<2xf16>) {
+  %e = tensor.empty() : tensor<4xf16>
+  %p = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]}
+      ins(%w : tensor<4xf32>) outs(%e : tensor<4xf16>) attrs = {stc.name = "scale"} {
+  ^bb0(%a: f32, %s: f16):
+    %t = arith.truncf %a : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<4xf16>
+  %q = tensor.extract_slice %p[0] [2] [1] : tensor<4xf16> to tensor<2xf16>
+  %k = tensor.extract_slice %p[2] [2] [1] : tensor<4xf16> to tensor<2xf16>
+  func.return %q, %k : tensor<2xf16>, tensor<2xf16>
+}
+
+// CHECK: #map = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @scales(
+// CHECK: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%w :
+// CHECK: %q = tensor.extract_slice %p[0] [2] [1] : tensor<4xf16> to tensor<2xf16>
+// CHECK-NEXT: %k = tensor.extract_slice %p[2] [2] [1] : tensor<4xf16> to tensor<2xf16>
+// CHECK-NEXT: func.return %q, %k : tensor<2xf16>, tensor<2xf16>
