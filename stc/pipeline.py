@@ -98,6 +98,7 @@ class PipelineOptions(ArgSpecConvertible):
     parallelism: str = "shortest"
     fifo_strategy: str = "no-stall"
     units: str = "one"
+    layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
     fifo_margin: int = MARGIN
@@ -109,7 +110,7 @@ class PipelineOptions(ArgSpecConvertible):
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
         numbers = {"tile": 1, "rows": 1, "lanes": 0, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
-        numbers |= {"search_rank": 1, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
+        numbers |= {"search_rank": 1, "layers": 1, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
@@ -119,6 +120,9 @@ class PipelineOptions(ArgSpecConvertible):
             Budget.parse(self.search_within)
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
+        if self.layers > 1 and self.units == PipelineOptions.units:
+            what = f"layers={self.layers} with units={self.units}"
+            raise CompileError(what, accepted="a strategy for more units, such as units=memory")
         read_quantisation(self.quantize)
         for name, decided in DECIDED_BY.items():
             if (value := getattr(self, name)) != getattr(type(self), name):  # ours need not be imported to be known
@@ -133,6 +137,10 @@ class PipelineOptions(ArgSpecConvertible):
     def token_lanes(self) -> int:
         """Entries of a token where no schedule asks for another width."""
         return self.lanes or (NARROW_TOKENS if self.is_searched else WIDE_TOKENS)
+
+
+REPEAT_LAYERS = "repeat-layers"
+"""The pass behind which a module computes all layers of a launch."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +178,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # What widens the factors of attention goes into its products: else a reshape may come in between.
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
-    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}', "send-scalars") if options.units != "one" else ()
+    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != PipelineOptions.units else ()
+    layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
@@ -222,11 +231,13 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'expand-partial-sums{{platform="{options.platform}"}}',
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
                 f'sink-reads{{platform="{options.platform}"}}',
+                *units,
+                *layers,  # behind fusion, which is within a layer; before directives, which loops over layers get, too
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
                 *(("merge-banks",) if options.is_searched else ()),
                 f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
-                *units,
+                *(("send-scalars",) if units else ()),
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
                 f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
                 f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',

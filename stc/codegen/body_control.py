@@ -52,15 +52,24 @@ def _directives(loop: scf.ForOp) -> list[str]:
     ii, factor = pipeline_ii(loop), unroll_factor(loop)
     if ii is not None:
         directives.append(f"pipeline II={ii} style={pipeline_style(loop)}")
-        stays_apart = bool(loop.iter_args) or DRAINS.on(loop)
-        if stays_apart and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
-            directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
+    elif _repeats_a_drain(loop):
+        directives.append("pipeline off")  # a loop of one iteration is none to the tool
+    stays_apart = DRAINS.on(loop) or (ii is not None and bool(loop.iter_args))
+    if stays_apart and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
+        directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
     if constant_bounds(loop) is None and (trips := trip_size(loop)) is not None:
         directives += ["loop_flatten off"] if isinstance(loop.parent_op(), scf.ForOp) and ii is not None else []
         directives.append(f"loop_tripcount min={minimum(trips)} max={maximum(trips)}")
     if factor is not None:
         directives.append("unroll" if factor == 0 else f"unroll factor={factor}")
     return directives
+
+
+def _repeats_a_drain(loop: scf.ForOp) -> bool:
+    """Whether all loops in a loop drain after one iteration."""
+    inner = [op for op in loop.body.block.ops if isinstance(op, scf.ForOp)]
+    bounds = [constant_bounds(each) if DRAINS.on(each) else None for each in inner]
+    return bool(bounds) and all(each is not None and each.trip == 1 for each in bounds)
 
 
 def _print_dependences(printer: BodyPrinter, loop: scf.ForOp) -> None:

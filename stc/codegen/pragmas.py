@@ -63,6 +63,7 @@ PRAGMAS: Mapping[str, Syntax] = {
                          depth=_COUNT, latency=_NUMBER, max_read_burst_length=_COUNT, max_write_burst_length=_COUNT,
                          num_read_outstanding=_COUNT, num_write_outstanding=_COUNT),
 }
+_NOT_PIPELINED = _syntax(flags="off")
 _INTERFACES: Mapping[str, Syntax] = {
     "m_axi": PRAGMAS["interface"],
     "s_axilite": _syntax(required="mode port bundle", mode="s_axilite", **_PORT),
@@ -83,7 +84,7 @@ _OPERATORS: Mapping[str, Syntax] = {
 
 def complaints(name: str, options: Mapping[str, str]) -> Iterator[str]:
     """What the manual does not allow of `#pragma HLS name options`; each is a sentence without its subject."""
-    syntax = PRAGMAS.get(name)
+    syntax = _NOT_PIPELINED if name == "pipeline" and "off" in options else PRAGMAS.get(name)
     if syntax is None:
         yield f"is not known, expected one of {', '.join(PRAGMAS)}"
         return

@@ -122,6 +122,18 @@ def _statements(node: Node) -> Iterator[tuple[Node, Statement]]:
             yield block, statement
 
 
+def _is_pipelined(loop: Node) -> bool:
+    """Whether a loop is one pipeline: by its pragma, or as the tool makes one of each innermost loop."""
+    inner = (block for block in loop.walk() if block is not loop)
+    return _pipeline(loop) is not None or not any(block.loop_variable for block in inner)
+
+
+def _pipeline(block: Node) -> Pragma | None:
+    """What makes a loop one pipeline."""
+    pragma = block.pragma("pipeline")
+    return None if pragma is None or "off" in pragma.options else pragma
+
+
 # Dataflow ---------------------------------------------------------------------------------------------------------------
 
 
@@ -242,7 +254,7 @@ def _rule_11(source: _Source) -> Iterator[Violation]:
                 continue
             if not any(_STREAM_ACCESS.search(statement.text) for statement in _in_loop(loop)):
                 continue
-            pipeline = loop.pragma("pipeline")
+            pipeline = _pipeline(loop)
             if pipeline is None or not {"ii", "style"} <= set(pipeline.options):
                 yield Violation(11, loop.line, f"loop {loop.label or loop.loop_variable} of {function.name} touches a stream "
                                 "without pipeline II= style=")
@@ -260,7 +272,7 @@ def _rule_12(source: _Source) -> Iterator[Violation]:
                 yield Violation(12, loop.line, f"{what}, unrolled or without loop_tripcount")
             is_inside = any(node.loop_variable is not None and node is not loop for node in loop.ancestors())
             apart = loop.pragma("loop_flatten")
-            if is_inside and loop.pragma("pipeline") is not None and (apart is None or "off" not in apart.options):
+            if is_inside and _pipeline(loop) is not None and (apart is None or "off" not in apart.options):
                 yield Violation(12, loop.line, f"{what} inside another loop without loop_flatten off")
 
 
@@ -299,7 +311,7 @@ def _rule_13(source: _Source) -> Iterator[Violation]:
                 variable = pragma.options.get("variable")
                 if not any(line.startswith(f"// {variable}:") for line in _comment_above(lines, pragma.line)):
                     yield Violation(13, pragma.line, f"dependence of {variable} without its proof in a comment above it")
-                if {"type", "dependent"} - set(pragma.options) or block.pragma("pipeline") is None:
+                if {"type", "dependent"} - set(pragma.options) or _pipeline(block) is None:
                     yield Violation(13, pragma.line, "dependence without type and dependent, or outside a pipelined loop")
 
 
@@ -356,7 +368,7 @@ def _rule_16(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
         integers = _integer_names(function)
         for block, statement in _statements(function.body):
-            if not any(node.pragma("pipeline") for node in block.ancestors()):
+            if not any(_pipeline(node) for node in block.ancestors()):
                 continue
             for operator, divisor in _DIVISION.findall(statement.text):
                 is_integer = operator == "%" or divisor in integers or re.fullmatch(r"\d+[uUlL]*", divisor)
@@ -425,9 +437,9 @@ def _complaints_of_bundle(pragmas: Sequence[Pragma], top: Function, source: _Sou
         yield f"{called}, expected a call of {task.name} with names alone"
         return
     own = [name for (_, name), given in zip(task.parameters, calls[0][1:], strict=True) if given in ports]
-    for block in task.body.walk():
-        touched = [name for name in own if any(any(_index_of(statement.text, name)) for _, statement in _statements(block))]
-        if block.loop_variable and len(touched) > 1:
+    for loop in (block for block in task.body.walk() if block.loop_variable and _is_pipelined(block)):
+        touched = [name for name in own if any(any(_index_of(statement.text, name)) for _, statement in _statements(loop))]
+        if len(touched) > 1:
             yield f"{called}, and a loop of {task.name} reads {' and '.join(touched)}, expected a loop for each"
 
 

@@ -273,7 +273,7 @@ def draw_references(
             unrounded = {key: array for key, array in computed.items() if array.dtype != golden[key].dtype}
             exact = {} if unquantised is None else sizes.returned(unquantised(there, None), inputs)
             noisy = partial(_noisy, run, sizes, inputs, there, random)
-            moved = _uncertainty(computed, noisy, frozenset(rows.name for rows in sizes.appends.values()))
+            moved = uncertainty(computed, noisy, frozenset(rows.name for rows in sizes.appends.values()))
             found.append(Reference(name, inputs, golden, moved, unquantised=exact, unrounded=unrounded))
         except CompileError as error:
             if name == EXAMPLE:
@@ -293,7 +293,7 @@ def _equal(some: Arrays, others: Arrays) -> bool:
     return all(array.tobytes() == others[name].tobytes() for name, array in some.items())
 
 
-def _uncertainty(golden: Arrays, noisy_run: Callable[[], Arrays], rounded: frozenset[str]) -> dict[str, np.ndarray]:
+def uncertainty(golden: Arrays, noisy_run: Callable[[], Arrays], rounded: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
     """By how much rounding alone moves each entry of every float output, and of the integers that are `rounded` floats: the largest
     movement of some runs with noise, of more of them where rows are short (as scales of rows are).
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stc.network.graph import TaskGraph
-from stc.network.units import complaint_about
+from stc.network.units import complaint_about, complaint_about_link
 from stc.strategies.registry import Decision, WrongPlan
 
 ONE = "one"
@@ -48,9 +48,9 @@ def one(problem: UnitProblem) -> UnitPlan:
 
 @UNITS.strategy("memory")
 def memory(problem: UnitProblem) -> UnitPlan:
-    """Tasks with memory ports in one unit, all others in one that starts by itself."""
+    """Tasks with memory ports in one unit, all others in one that starts by itself, as far as their channels can be links."""
     started = problem.ports
-    together = [{ring.producer, ring.consumer} for ring in problem.graph.rings]
+    together = [{each.producer, each.consumer} for each in problem.graph.channels if complaint_about_link(each) is not None]
     while grown := set[str]().union(*(pair for pair in together if pair & started)) - started:
         started |= grown
     if not set(problem.graph.tasks) - started:

@@ -45,7 +45,7 @@ from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
 from stc.tools.plan import as_stages
 from stc.tools.provenance import provenance_of
 from stc.tools.reproducer import run_or_reproduce
-from stc.tools.request import CompileRequest
+from stc.tools.request import CompileRequest, load_layers
 from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
 from stc.tools.start import Start, start_of
 from stc.transforms.dataflow.verify_streams import VerifyStreams
@@ -55,6 +55,7 @@ from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
 from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
+from stc.transforms.stream.assign_units import AssignUnits
 from stc.transforms.stream.choose_storage import ChooseStorage
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 from stc.transforms.stream.verify_bounds import VerifyBounds
@@ -99,6 +100,7 @@ def compile_from(
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
     confirmation = Confirmation()
+    start = replace(start, layers=tuple(_layers(start, progress, is_named=is_named)))
     if request.confirm > 1 and options.is_searched:
         made = _fastest(start, confirmation, progress, is_named=is_named)
     else:
@@ -107,6 +109,7 @@ def compile_from(
     design["throughput"]["budget"] = start.options.budget  # what was asked for, where that gave the cheapest design, too
     references = model.timings.get("references", 0.0)
     front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
+    model = start.finished_model
     report: dict[str, Any] = {
         "model": model.name,
         "source": start.source,
@@ -121,12 +124,24 @@ def compile_from(
         report |= _minimised(model, manifest_options, request.minimise_depths, recorder, options)
     progress("code generation")
     sizings = report["fifo_sizing"]["kernels"]
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units_of(model.module))
+    units = units_of(model.module) if recorder.units is None else recorder.units
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units)
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
     )
     return report
+
+
+def _layers(start: Start, progress: Progress, *, is_named: bool) -> list[ExportedModel]:
+    """The layers of a launch; none where it computes what was loaded."""
+    if start.options.layers == 1 or start.layers:
+        return list(start.layers)
+    if not is_named or start.model.again is None:
+        what = f"{start.options.layers} layers, of which one is given"
+        raise CompileError(what, accepted="a model by name, which PyTorch computes")
+    progress(f"export of {start.options.layers} layers")
+    return load_layers(replace(start.request, options=start.options), replace(start.model, module=start.model.module.clone()))
 
 
 def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
@@ -188,7 +203,7 @@ def _told(progress: Progress, what: str, step: str) -> None:
 
 
 def _emit_to_run(start: Start, made: _Made, folder: Path) -> None:
-    emit_project(start.model.module, start.model, folder, _manifest_options(start.request, made.options), {})
+    emit_project(start.model.module, start.finished_model, folder, _manifest_options(start.request, made.options), {})
 
 
 def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made:
@@ -400,6 +415,7 @@ class Recorder:
     before: int | None = None
     before_unfused: int | None = None
     schedules: list[Decided] | None = None
+    units: Mapping[str, str] | None = None
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
     count: int = 0
@@ -421,6 +437,8 @@ class Recorder:
             self.converters = [asdict(figures) for figures in converter_figures(module)]
         if name in (PropagateOrders.name, DefaultTileSize.name):
             self.schedules = decided_schedules(module)
+        if name == AssignUnits.name:  # later passes make tasks of their own
+            self.units = units_of(module)
         if stage.name == "linalg optimisation":
             self.before = intermediate_bytes(module)
         if self.keep_ir:

@@ -105,6 +105,14 @@ FifoStrategy = Annotated[
 Units = Annotated[
     str, typer.Option(metavar="STRATEGY", help="Compute units of a kernel: one, memory (apart from the rest), or your own.")
 ]
+Layers = Annotated[
+    int,
+    typer.Option(
+        help="How many layers a launch computes, one after the other, with --units memory: the next ones of the weights, else "
+        "random ones.",
+        min=1,
+    ),
+]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]
 Slack = Annotated[float, typer.Option(help="Part of the cycles that FIFOs (and --minimise-depths) may lose; 0.05 for 5 %.", min=0)]
 FifoMargin = Annotated[

@@ -94,6 +94,23 @@ def load(request: CompileRequest) -> ExportedModel:
         raise UnsupportedError([*error.obstacles, *rest]) from None
 
 
+def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedModel]:
+    """`first` and the layers behind it that a launch of `request` computes: with weights the next ones, else others of its kind.
+
+    CompileError where one is of another kind.
+    """
+    from stc.frontend.layers import require_one_kind
+
+    layers = [first]
+    for number in range(1, request.options.layers):
+        if request.weights is not None:
+            layers.append(load(replace(request, layer=(request.layer or 0) + number)))
+        else:
+            layers.append(load(replace(request, seed=request.seed + number)))
+    require_one_kind(layers)
+    return layers
+
+
 def named(options: PipelineOptions, model: str) -> PipelineOptions:
     """The options, with the name of the kernel, which is the model's where none is given."""
     from stc.names import cpp_identifier

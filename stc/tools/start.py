@@ -19,11 +19,11 @@ from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
 from stc.execution.run import execute
 from stc.execution.undefined import undefined_as
-from stc.pipeline import PipelineOptions, Stage, Step, hyphenated, places, read_options
+from stc.pipeline import REPEAT_LAYERS, PipelineOptions, Stage, Step, hyphenated, places, read_options
 from stc.tools.plan import as_stages
 from stc.tools.provenance import plan_of, request_of, taken_provenance
 from stc.tools.reproducer import spelled_pass
-from stc.tools.request import CompileRequest, load, named
+from stc.tools.request import CompileRequest, load, load_layers, named
 from stc.user_files import reason_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,15 @@ class Start:
     steps: Sequence[Step]
     begin: int
     source: dict[str, Any]
+    layers: tuple[ExportedModel, ...] = ()
+    """Those that a launch computes one after the other, where it is several; the module is that of one until `repeat-layers`."""
+
+    @property
+    def finished_model(self) -> ExportedModel:
+        """The model as the module is behind all passes."""
+        from stc.frontend.layers import layers_as_one
+
+        return layers_as_one(self.layers, self.model.module) if self.layers else self.model
 
     @property
     def rest(self) -> list[Stage]:
@@ -58,8 +67,9 @@ def start_of(request: CompileRequest) -> Start:
         options = named(request.options, model.name)
         return Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
     model = _recreated(ir) if ir.says_its_source else _executed(ir)
+    layers = tuple(load_layers(ir.request, load(ir.request))) if ir.is_repeated else ()
     source = {"reference": model.reference, "ir": ir.file, "follows": ir.follows}
-    return Start(ir.request, model, ir.options, ir.steps, ir.begin, source)
+    return Start(ir.request, model, ir.options, ir.steps, ir.begin, source, layers)
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,11 @@ class Ir:
     begin: int
     follows: str
     says_its_source: bool
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the module computes all layers of a launch already."""
+        return any(step.one_pass.name == REPEAT_LAYERS for step in self.steps[: self.begin])
 
 
 def read_ir(request: CompileRequest, any_level: bool = False) -> Ir | None:
@@ -116,7 +131,8 @@ def _by_its_level(module: ModuleOp, request: CompileRequest) -> Ir:
 def _recreated(ir: Ir) -> ExportedModel:
     """The model that IR was compiled from, made again, with the IR in place of its module."""
     model = load(ir.request)
-    _require_signature(ir.module, model.module, ir.file)
+    if not ir.is_repeated:
+        _require_signature(ir.module, model.module, ir.file)
     return replace(model, module=ir.module)
 
 

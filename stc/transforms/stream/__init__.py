@@ -22,6 +22,7 @@ STREAM_PASSES = passes_of(
         "merge-banks": "MergeBanks",
         "relax-intervals": "RelaxIntervals",
         "assign-units": "AssignUnits",
+        "repeat-layers": "RepeatLayers",
         "send-scalars": "SendScalars",
         "size-fifos": "SizeFifos",
         "choose-storage": "ChooseStorage",

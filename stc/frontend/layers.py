@@ -1,0 +1,117 @@
+"""Several layers as one model: arrays of a kernel that computes them in one launch (`repeat-layers`), and what it has to return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, TensorType
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from stc.diagnostics import CompileError
+from stc.dialects.printing import print_module
+from stc.frontend.draws import EXAMPLE, uncertainty
+from stc.frontend.exported import Arrays, ExportedModel, Reference
+from stc.frontend.signature import attribute_name, main_function
+
+
+def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp) -> ExportedModel:
+    """`module`, which computes all `layers`, with their arrays, and the outputs of one reference after the other.
+
+    What has a leading dimension in its signature is each layer's own. The one output that has none goes into the next layer as the
+    one input of its shape. CompileError where there is not one of each, or no reference can be run again.
+    """
+    first = layers[0]
+    stacked = _Signature.of(module, first)
+    runs = [layer.again for layer in layers]
+    if any(run is None for run in runs):
+        raise CompileError("layers without a reference that runs again", where=first.name, accepted="layers that PyTorch computes")
+    chain = _Chain(stacked, [run for run in runs if run is not None])
+    draws = tuple(chain.reference(index, layers) for index in range(len(first.references)))
+    example = next(draw for draw in draws if draw.name == EXAMPLE) if any(draw.name == EXAMPLE for draw in draws) else None
+    inputs = stacked.joined([layer.inputs for layer in layers])
+    return replace(
+        first,
+        module=module,
+        inputs=inputs,
+        parameters=stacked.joined([layer.parameters for layer in layers]),
+        golden=chain.run(inputs, None) if example is None else example.golden,
+        draws=draws,
+        again=chain.run,
+    )
+
+
+def require_one_kind(layers: Sequence[ExportedModel]) -> None:
+    """CompileError unless all layers are the same computation, whatever their parameters are."""
+    text = print_module(layers[0].module)
+    for number, layer in enumerate(layers[1:], start=1):
+        if print_module(layer.module) != text:
+            what = f"layer {number} behind the first computes something else"
+            raise CompileError(what, where=layer.name, accepted="layers of one kind")
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """`own`: the names of which each layer has its own; `takes` and `returns`: what goes from layer to layer."""
+
+    own: frozenset[str]
+    takes: str
+    returns: str
+
+    @staticmethod
+    def of(module: ModuleOp, layer: ExportedModel) -> _Signature:
+        function = main_function(module)
+        types = function.function_type
+        ranks = _ranks(function.arg_attrs, types.inputs) | _ranks(function.res_attrs, types.outputs)
+        arrays = {**layer.inputs, **layer.parameters, **layer.golden}
+        own = frozenset(name for name, rank in ranks.items() if rank > arrays[name].ndim)
+        pairs = [
+            (takes, returns)
+            for returns in layer.golden
+            for takes, array in layer.inputs.items()
+            if not {takes, returns} & own
+            and (array.shape, array.dtype) == (layer.golden[returns].shape, layer.golden[returns].dtype)
+        ]
+        if len(pairs) != 1:
+            what = f"{len(pairs)} pairs of an input and an output that go from layer to layer"
+            raise CompileError(what, where=layer.name, accepted="one")
+        return _Signature(own, *pairs[0])
+
+    def joined(self, of_layers: Sequence[Arrays]) -> dict[str, np.ndarray]:
+        """What each layer has its own of, one behind the other, and all else of the first."""
+        names = of_layers[0]
+        return {name: np.stack([each[name] for each in of_layers]) if name in self.own else names[name] for name in names}
+
+    def of_layer(self, arrays: Arrays, layer: int) -> dict[str, np.ndarray]:
+        return {name: array[layer] if name in self.own else array for name, array in arrays.items()}
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """The references of all layers, one after the other."""
+
+    signature: _Signature
+    runs: Sequence[Callable[[Arrays, np.random.Generator | None], Arrays]]
+
+    def run(self, arrays: Arrays, noise: np.random.Generator | None) -> dict[str, np.ndarray]:
+        given, outputs = dict(arrays), list[Arrays]()
+        for layer, run in enumerate(self.runs):
+            outputs.append(run(self.signature.of_layer(given, layer), noise))
+            given[self.signature.takes] = outputs[-1][self.signature.returns]
+        return {**self.signature.joined(outputs), self.signature.returns: outputs[-1][self.signature.returns]}
+
+    def reference(self, draw: int, layers: Sequence[ExportedModel]) -> Reference:
+        """One draw: inputs of their own for each layer, outputs of the whole chain."""
+        drawn = [layer.references[draw] for layer in layers]
+        inputs = self.signature.joined([each.inputs for each in drawn])
+        golden = self.run(inputs, None)
+        noise = np.random.default_rng(draw)
+        return Reference(drawn[0].name, inputs, golden, uncertainty(golden, lambda: self.run(inputs, noise)))
+
+
+def _ranks(entries: Iterable[DictionaryAttr] | None, types: Iterable[Attribute]) -> dict[str, int]:
+    """Of arguments or results, by name."""
+    kinds = {attribute_name(entry): kind for entry, kind in zip(entries or (), types, strict=True)}
+    return {name: len(kind.get_shape()) if isa(kind, TensorType) else 0 for name, kind in kinds.items()}
