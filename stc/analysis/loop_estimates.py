@@ -23,6 +23,7 @@ from stc.analysis.loops import declared_depth, is_unrolled, most_trips, pipeline
 from stc.analysis.operator_library import counter_stages
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
 from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, slowest_recurrence
+from stc.analysis.remembered import Remembered
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 
@@ -75,11 +76,20 @@ class LoopEstimate:
         return chain_text(self.chain)
 
 
+_ESTIMATES = Remembered["LoopEstimate"]()
+
+
 def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimate:
     """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled; of an own kernel's what it declares."""
     if (depth := declared_depth(loop)) is not None and (ii := pipeline_ii(loop)) is not None:
         declared = Limit("none", ii, "declared by an own kernel")
         return LoopEstimate(ii, declared, depth, (ChainLink("declared", depth, "declared", None),), clock_ns)
+    number = next(number for number, op in enumerate(task.walk()) if op is loop)
+    return _ESTIMATES.of(task, (number, clock_ns), lambda: estimated_anew(loop, task, clock_ns))
+
+
+def estimated_anew(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimate:
+    """The estimate of a loop of ours, whatever is remembered."""
     schedule = pipeline_schedule(loop, clock_ns)
     counter = counter_stages(prod(most_trips(around) for around in flattened_nest(loop)))
     limits = [UNBOUND, *_token_limits(loop), *_memory_limits(loop, task)]
@@ -88,7 +98,7 @@ def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimat
     bound = max(limits, key=lambda limit: limit.interval)
     spread = max((limit.interval - 1 for limit in limits if limit.kind == "memory ports"), default=0)
     begin = (ChainLink("counter", counter, "none", None),) if counter else ()
-    chain = (*begin, *links(schedule.longest.chain))
+    chain = (*begin, *(ChainLink(link.operator, link.stages, link.origin, None) for link in links(schedule.longest.chain)))
     return LoopEstimate(bound.interval, bound, counter + schedule.depth + spread, chain, clock_ns)
 
 

@@ -40,7 +40,7 @@ class Bounds:
 def integer_constant(value: SSAValue) -> int | None:
     """The integer behind an `arith.constant`, None where `value` is anything else."""
     constant = value.owner
-    if isinstance(constant, arith.ConstantOp) and isinstance(constant.value, IntegerAttr):
+    if type(constant) is arith.ConstantOp and isinstance(constant.value, IntegerAttr):  # the class is slow to ask about others
         return constant.value.value.data
     return None
 

@@ -76,8 +76,7 @@ def task_graph(kernel: KernelOp, traces: Mapping[str, TaskTrace] | None = None) 
 
 def counted(channels: Iterable[Channel], traces: Mapping[str, TaskTrace]) -> tuple[Channel, ...]:
     """The same channels with the tokens that tasks move at most that do as `traces` say, by task."""
-    largest = {name: trace.largest for name, trace in traces.items()}
-    return tuple(_counted(channel, largest[channel.producer], largest[channel.consumer]) for channel in channels)
+    return tuple(_counted(channel, traces[channel.producer].largest, traces[channel.consumer].largest) for channel in channels)
 
 
 def _uncounted(op: CreateOp | BufferOp) -> Channel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -20,8 +21,7 @@ TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp"
 def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
     """Texts by file name."""
     environment = _environment()
-    environment.globals.update(_functions(manifest))
-    context = {
+    context = _functions(manifest) | {
         "m": manifest,
         "platform": platform,
         "memory": platform.memory.kind,
@@ -52,7 +52,9 @@ def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) 
     }
 
 
+@cache
 def _environment() -> Environment:
+    """One for all projects, which compiles each template once."""
     return Environment(
         loader=PackageLoader("stc.codegen", "templates"),
         undefined=StrictUndefined,

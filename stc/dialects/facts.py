@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from xdsl.dialects import arith, memref, scf
@@ -29,7 +30,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
+from xdsl.irdl import AttrConstraint, irdl_to_attr_constraint
 
 from stc.dialects.dataflow.schedule import ScheduleAttr
 from stc.dialects.itensor.size_ops import SizeAttr
@@ -55,15 +56,20 @@ class Fact(Generic[T]):
 
     name: str
     kind: Any
-    """The attribute's type, as `xdsl.utils.hints.isa` takes it."""
+    """The attribute's type, as `xdsl.irdl.irdl_to_attr_constraint` takes it."""
     decode: Callable[[Any], T]
     encode: Callable[[T], Attribute]
     rule: Callable[[Operation, T], str | None] = _always
 
+    @cached_property
+    def _constraint(self) -> AttrConstraint:
+        """That an attribute is of this type: made once, which takes longer than to ask it."""
+        return irdl_to_attr_constraint(self.kind)
+
     def of(self, holder: Holder) -> T | None:
         """What is said of `holder`, None where nothing is, or something of another type (which no pass gets)."""
         attribute = _attributes(holder).get(self.name)
-        return self.decode(attribute) if isa(attribute, self.kind) else None
+        return self.decode(attribute) if attribute is not None and self._constraint.verifies(attribute) else None
 
     def on(self, holder: Holder) -> bool:
         return self.name in _attributes(holder)
@@ -85,7 +91,7 @@ class Fact(Generic[T]):
 
     def complaint(self, op: Operation, attribute: Attribute) -> str | None:
         """What is wrong with `attribute` on `op`, or on one of its arguments or results; None where nothing is."""
-        if not isa(attribute, self.kind):
+        if not self._constraint.verifies(attribute):
             is_text = self.kind is StringAttr and isinstance(attribute, BytesAttr)
             return "expected UTF-8 text" if is_text else f"expected {(get_origin(self.kind) or self.kind).name}"
         return self.rule(op, self.decode(attribute))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -69,15 +70,7 @@ def render_page(
     """
     path = critical_path(result)
     kernels = [kernel_facts(kernel, result, path, key_of(kernel, manifest), use) for kernel in manifest.kernels]
-    environment = Environment(
-        loader=PackageLoader("stc.tools.report", "templates"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=number, share=share, written=written)
-    return environment.get_template("page.html.j2").render(
+    return _template().render(
         manifest=manifest,
         report=report,
         result=result,
@@ -99,6 +92,20 @@ def render_page(
         data=embedded({**page_data(kernels), "culprits": explanation.culprits if explanation is not None else ()}),
         plotly=Markup(get_plotlyjs().replace("</script", "<\\/script")),
     )
+
+
+@cache
+def _template() -> Template:
+    """Compiled once."""
+    environment = Environment(
+        loader=PackageLoader("stc.tools.report", "templates"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, share=share, written=written)
+    return environment.get_template("page.html.j2")
 
 
 def key_of(kernel: Kernel, manifest: Manifest) -> str:

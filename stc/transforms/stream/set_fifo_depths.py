@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -70,48 +69,69 @@ def depths_of_run(
     style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the run.
     """
     found = traces or task_traces(kernel)
-    graph = task_graph(kernel, found)
-    fired_before: dict[_Asked, Firings] = {}
+    runs = _Runs(task_graph(kernel, found))
     fixed: dict[str, TaskTrace] = {}
     for values in sampled_values(moving_symbols(kernel.symbols, found.values())):
         at_values = {task: fixed.get(task) or trace.at(values) for task, trace in found.items()} if values else found
         fixed = {task: trace for task, trace in at_values.items() if trace is found[task]}
-        begin = _depths_of_run(graph, begin, at_values, fired_before)
-        fired_before = {asked: fired for asked, fired in fired_before.items() if asked[0].name in fixed}
+        begin = runs.depths(begin, at_values)
+        runs.forget_all_but(set(fixed.values()))
     assert begin is not None
     return dict(begin)
 
 
-_Asked: TypeAlias = tuple[TaskTrace, frozenset[str]]
-"""The firings of a task for these channels, as far as it does not depend on the values of symbols."""
+class _Runs:
+    """Runs of one network at several values of its symbols: what is known of tasks that do not depend on them is kept."""
+
+    def __init__(self, graph: TaskGraph) -> None:
+        self.graph = graph
+        self.inside = frozenset(
+            channel.name for channel in graph.channels if channel.is_ring or channel.name not in graph.bridges
+        )
+        self._fired: dict[TaskTrace, Firings] = {}
+        self._ends: dict[tuple[str, TaskTrace, TaskTrace], tuple[Channel, int]] = {}
+        """By channel, writer and reader: the channel with its tokens, and the depth at which both do not wait at the same time."""
+
+    def forget_all_but(self, traces: Set[TaskTrace]) -> None:
+        self._fired = {trace: fired for trace, fired in self._fired.items() if trace in traces}
+        self._ends = {key: known for key, known in self._ends.items() if key[1] in traces and key[2] in traces}
+
+    def depths(self, begin: Mapping[str, int] | None, traces: Mapping[str, TaskTrace]) -> dict[str, int]:
+        """The depths of one run that starts with `begin`, else with the least."""
+        known = [self._known(channel, traces) for channel in self.graph.channels]
+        channels = [
+            channel if channel.is_ring else replace(channel, depth=_first_depth(channel, least, begin))
+            for channel, least in known
+            if channel.name in self.inside
+        ]
+        found = grown_depths([self._firings(trace) for trace in traces.values()], channels)
+        fifos = [channel for channel, _ in known if not channel.is_ring]
+        retained = begin or {fifo.name: least_depth(fifo) for fifo in fifos}
+        return {
+            fifo.name: found[fifo.name] if fifo.name in self.inside else max(room_of_iterations(fifo), retained[fifo.name])
+            for fifo in fifos
+        }
+
+    def _firings(self, trace: TaskTrace) -> Firings:
+        if trace not in self._fired:
+            self._fired[trace] = firings(trace.only(self.inside), DEEPER)
+        return self._fired[trace]
+
+    def _known(self, channel: Channel, traces: Mapping[str, TaskTrace]) -> tuple[Channel, int]:
+        writer, reader = traces[channel.producer], traces[channel.consumer]
+        key = (channel.name, writer, reader)
+        if key not in self._ends:
+            (here,) = counted([channel], traces)
+            is_run = channel.name in self.inside and not channel.is_ring
+            least = least_depth_of(self._firings(writer), self._firings(reader), channel.name) if is_run else 0
+            self._ends[key] = here, least
+        return self._ends[key]
 
 
-def _depths_of_run(
-    graph: TaskGraph, begin: Mapping[str, int] | None, traces: dict[str, TaskTrace], fired_before: dict[_Asked, Firings]
-) -> dict[str, int]:
-    inside = frozenset(channel.name for channel in graph.channels if channel.is_ring or channel.name not in graph.bridges)
-    for trace in traces.values():
-        if (trace, inside) not in fired_before:
-            fired_before[trace, inside] = firings(trace.only(inside), DEEPER)
-    fired = {task: fired_before[trace, inside] for task, trace in traces.items()}
-    here = counted(graph.channels, traces)
-    channels = [
-        channel if channel.is_ring else replace(channel, depth=_first_depth(channel, fired, begin))
-        for channel in here
-        if channel.name in inside
-    ]
-    found = grown_depths(list(fired.values()), channels)
-    fifos = [channel for channel in here if not channel.is_ring]
-    retained = begin or {fifo.name: least_depth(fifo) for fifo in fifos}
-    return {
-        fifo.name: found[fifo.name] if fifo.name in inside else max(room_of_iterations(fifo), retained[fifo.name]) for fifo in fifos
-    }
-
-
-def _first_depth(fifo: Channel, fired: Mapping[str, Firings], begin: Mapping[str, int] | None) -> int:
-    """Writer and reader never wait for the stream at the same time; at most all its tokens are in it."""
+def _first_depth(fifo: Channel, least: int, begin: Mapping[str, int] | None) -> int:
+    """Writer and reader never wait for the stream at the same time, which takes `least`; at most all its tokens are in it."""
     own = begin[fifo.name] if begin is not None else (BUSY_DEPTH if fifo.tokens >= BUSY_TOKENS else SHALLOW)
-    return max(own, min(fifo.tokens, least_depth_of(fired[fifo.producer], fired[fifo.consumer], fifo.name)))
+    return max(own, min(fifo.tokens, least))
 
 
 def set_depths(kernel: KernelOp, depths: Mapping[str, int]) -> None:
