@@ -222,6 +222,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'expand-partial-sums{{platform="{options.platform}"}}',
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
                 f'sink-reads{{platform="{options.platform}"}}',
+                "build-adder-trees",  # behind what looks for nests of loops alone
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
                 *(("merge-banks",) if options.is_searched else ()),
