@@ -117,7 +117,8 @@ dataflow.kernel @in_dsps() {
 
 // -----
 
-// As it is: a chain that DSPs add up, floats, a sum that is not one of lanes, and terms that depend on the sum.
+// As it is: a chain that DSPs add up, floats, a sum that is not one of lanes, terms that depend on the sum, and entries that data
+// choose.
 dataflow.kernel @others() {
   dataflow.task @t {
     %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c8 = arith.constant 8 : index
@@ -148,6 +149,14 @@ dataflow.kernel @others() {
       %u = arith.shli %s, %s : i48
       %t = arith.addi %s, %u : i48
       memref.store %t, %sum[] : memref<i48>
+    } {stc.unroll = 0 : i32}
+    %bins = memref.alloc() : memref<8xindex>
+    scf.for %k = %c0 to %c8 step %c1 {
+      %bin = memref.load %bins[%k] : memref<8xindex>
+      %a = memref.load %x[%k] : memref<8xi16>
+      %s = memref.load %y[%bin] : memref<8xi16>
+      %t = arith.addi %s, %a : i16
+      memref.store %t, %y[%bin] : memref<8xi16>
     } {stc.unroll = 0 : i32}
   }
 }

@@ -121,6 +121,9 @@ def _lane_sum(outermost: Operation) -> _LaneSum | None:
     along = [loop for loop in loops if loop.body.block.args[0] not in variables and _bounds(loop).trip > 1]
     if len(along) != 1 or _bounds(along[0]).lower != 0 or _bounds(along[0]).step != 1:
         return None
+    lane = along[0].body.block.args[0]
+    if any(lane in op.operands for op in _behind([*store.indices, *load.indices], others)):
+        return None  # an entry that is looked up for each lane
     return _LaneSum(loops, along[0], tuple(others), load, add, store)
 
 
