@@ -231,6 +231,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'expand-partial-sums{{platform="{options.platform}"}}',
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
                 f'sink-reads{{platform="{options.platform}"}}',
+                "build-adder-trees",  # behind what looks for nests of loops alone
                 *units,
                 *layers,  # behind fusion, which is within a layer; before directives, which loops over layers get, too
                 "hoist-constants",

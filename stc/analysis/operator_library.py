@@ -20,10 +20,11 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from stc.analysis.adder_trees import holds_a_tree
 from stc.analysis.integer_bits import bits_of_value
 from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
-from stc.dialects.facts import ADDERS, MULTIPLIERS, Multipliers
+from stc.dialects.facts import ADDERS, MULTIPLIERS, REGISTERED, Multipliers
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
 from stc.scalars.packed_products import FACTOR_BITS, OTHER_FACTOR_BITS, SUM_BITS
@@ -103,6 +104,9 @@ published 9 x 11; 32 x 32: assumed."""
 
 WIDEST_OF_LUTS = 9
 """Bits of a factor up to which the vendor's tool takes LUTs by itself (the published reports of 4 by 8 and 8 by 9 bits)."""
+
+IN_A_CHAIN = "dsp_chain_48"
+"""A DSP that adds its product to the sum of the one below it, and keeps that in its register."""
 
 _ONE_DSP = PRODUCTS[FACTOR_BITS, OTHER_FACTOR_BITS]
 
@@ -204,10 +208,20 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
     if unit is Unit.MULTIPLIER:
         return (multiplier(op),)
     table = min(known for known in WIDTHS if known >= width)
+    if REGISTERED.on(op):
+        return (f"int_sum_{table}",)
     names = {Unit.DIVIDER: f"div_i{table}", Unit.LOGIC: f"int_logic_{table}"}
     if unit not in names:
         _refuse(op)
-    return () if _is_added_by_multiplier(op) else (names[unit],)
+    if is_added_by_multiplier(op):
+        return (IN_A_CHAIN,) if _goes_to_a_tree(op.results[0]) else ()
+    return (names[unit],)
+
+
+def _goes_to_a_tree(value: SSAValue) -> bool:
+    """Whether a tree of adders takes `value`, or the DSP after this one in a chain in front of it."""
+    users = [use.operation for use in value.uses]
+    return any(isinstance(user, memref.StoreOp) and holds_a_tree(user.memref) for user in users)
 
 
 def multiplier(op: Operation) -> str:
@@ -226,7 +240,7 @@ def _factor_bits(value: SSAValue) -> int:
     return bits_of_value(value, depth=int(isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp)))
 
 
-def _is_added_by_multiplier(op: Operation) -> bool:
+def is_added_by_multiplier(op: Operation) -> bool:
     """Whether this adds a product, which nothing else takes, in the DSP that makes it: its adder has 48 bits.
 
     Not where the product is bound to a DSP by name: the vendor's tool may then not make one operator of both (UG1399, bind_op).

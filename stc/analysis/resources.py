@@ -10,8 +10,9 @@ from typing import Any
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, ModuleOp, VectorType
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from stc.analysis.adder_trees import holds_a_tree
 from stc.analysis.loops import is_unrolled, most_trips, pipeline_ii, trip_count, unroll_factor
 from stc.analysis.memory_ports import memory_ports
 from stc.analysis.operator_library import operators_of
@@ -47,14 +48,24 @@ def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
     if (own := own_kernel_of(task)) is not None:
         return {"own kernels, as they declare": ResourceCount(**own.declared_resources)}
     loops = [op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
-    arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp)]
-    indexing = sum(1 for op in task.walk() if isinstance(op, _COUNTED) and isinstance(op.operands[0].type, IndexType))
+    arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp) and not holds_a_tree(op.memref)]
+    indexing = sum(1 for op in task.walk() if isinstance(op, _COUNTED) and _is_index_arithmetic(op))
     control = TASK_CONTROL.plus(LOOP_CONTROL.times(len(loops))).plus(INDEX_OPERATION.times(indexing))
     return {
         "operators": operators(task_operators(task), clock_ns),
         "arrays": _sum(_array(array, array.memref.type, 1, STORAGE.of(array)) for array in arrays),
         "control": control,
     }
+
+
+def _is_index_arithmetic(op: Operation) -> bool:
+    """Whether hardware computes this on indices: not where each copy that unrolled loops make of it has constants alone."""
+    return isinstance(op.operands[0].type, IndexType) and not all(map(_is_known, op.operands))
+
+
+def _is_known(index: SSAValue) -> bool:
+    around = index.owner.parent_op() if isinstance(index.owner, Block) else None
+    return isinstance(index.owner, arith.ConstantOp) or (isinstance(around, scf.ForOp) and is_unrolled(around))
 
 
 def task_operators(task: TaskOp) -> Counter[str]:

@@ -10,6 +10,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from stc.analysis.adder_trees import holds_a_tree
 from stc.analysis.integer_products import is_of_a_pair
 from stc.analysis.loops import pipeline_ii
 from stc.analysis.operator_library import operators_of
@@ -102,6 +103,8 @@ def _reached(value: SSAValue) -> list[SSAValue]:
             passed = list(op.results) if isinstance(op, _PASSING) else []
             if isinstance(op, scf.YieldOp) and isinstance(around := op.parent_op(), scf.IfOp):
                 passed = [around.results[use.index]]
+            if isinstance(op, memref.StoreOp) and holds_a_tree(op.memref):
+                passed = [load.operation.results[0] for load in op.memref.uses if isinstance(load.operation, memref.LoadOp)]
             found += [result for result in passed if result not in found]
     return found
 

@@ -18,7 +18,7 @@ from stc.codegen.expressions import Expression, expression, product_type, result
 from stc.codegen.names import Scope
 from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
-from stc.dialects.facts import ADDERS, MULTIPLIERS, Adders, Multipliers
+from stc.dialects.facts import ADDERS, MULTIPLIERS, REGISTERED, Adders, Multipliers
 from stc.dialects.stream import WriteOp
 from stc.scalars.forms import PACK, PRIMARY, TERNARY, UNARY, UNPACK
 
@@ -97,6 +97,8 @@ class BodyPrinter:
             raise self.refusal(operation)
         if isinstance(operation, arith.MuliOp) and (made_of := MULTIPLIERS.of(operation)) is not None:
             self._bound_product(operation, built, made_of)
+        elif REGISTERED.on(operation):
+            self._registered_sum(operation, built)
         elif ADDERS.on(operation):
             self.bind(operation.results[0], self.sum_in_its_adder(operation, built))
         else:
@@ -112,6 +114,13 @@ class BodyPrinter:
         self.lines.add(f"const {scalar_type(kind.element_type if isinstance(kind, VectorType) else kind)} {name} = {built.text};")
         self.lines.pragma(f"bind_op variable={name} op=fadd impl={_ADDERS[made_of]}")
         return Expression(name)
+
+    def _registered_sum(self, operation: Operation, built: Expression) -> None:
+        """A variable that holds nothing but this sum of integers, with a register behind its adder (UG1399, bind_op)."""
+        name = self.scope.declare(operation.results[0].name_hint or "sum")
+        self.lines.add(f"const {scalar_type(operation.results[0].type)} {name} = {built.text};")
+        self.lines.pragma(f"bind_op variable={name} op=add impl=fabric latency=1")
+        self.bind(operation.results[0], Expression(name))
 
     def _bound_product(self, product: arith.MuliOp, built: Expression, made_of: Multipliers) -> None:
         """A variable that holds nothing but `product`, with the pragma that says what its multiplier is made of."""

@@ -54,7 +54,7 @@ PRAGMAS: Mapping[str, Syntax] = {
                                dim=_NUMBER),
     "bind_storage": _syntax(required="variable type impl", variable=_NAME, type="|".join(("fifo", *ARRAY_MEMORIES)),
                             impl="|".join(FIFO_MEMORIES)),
-    "bind_op": _syntax(required="variable op impl", variable=_NAME, op="mul|fadd"),
+    "bind_op": _syntax(required="variable op impl", variable=_NAME, op="mul|add|fadd"),
     # `class` and `variable` exclude each other; `distance` is of dependences that are true.
     "dependence": _syntax(required="variable type direction dependent", variable=_NAME, type="inter|intra", direction="RAW|WAR|WAW",
                           distance=_COUNT, dependent="true|false"),
@@ -77,6 +77,7 @@ _ARRAY_STORAGE: Mapping[str, Syntax] = {
 """By type: distributed RAM has no second port that writes."""
 _OPERATORS: Mapping[str, Syntax] = {
     "mul": _syntax(required="variable op impl", variable=_NAME, op="mul", impl="fabric|dsp", latency="[0-4]"),
+    "add": _syntax(required="variable op impl", variable=_NAME, op="add", impl="fabric|dsp", latency="[0-4]"),
     "fadd": _syntax(required="variable op impl", variable=_NAME, op="fadd", impl="fabric|fulldsp", latency="[0-9]|1[0-3]"),
 }
 """By operator (UG1399, bind_op)."""

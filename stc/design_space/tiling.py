@@ -49,7 +49,7 @@ def reduction_unroll(
     The last reduction, where it is the last dimension of every operand that it indexes, so that its terms come as lanes: by the
     largest divisor of its tile that is at most `lanes`, and few enough for the sums of a tile to hide half of the adders' latency:
     with `LEAST_SUMS` for each lane an iteration begins in every cycle, with the half allowed here in about every second one.
-    Integers have none to hide: their terms are added up in a tree, which the tool makes of the chain, and that sum in a cycle.
+    Integers have none to hide: their terms are added up in a tree (`build-adder-trees`), and that sum in a cycle.
     """
     unroll = [1] * len(tiles)
     if reductions and all(dims[-1] == reductions[-1] for dims in operand_dims if reductions[-1] in dims):

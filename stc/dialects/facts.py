@@ -159,6 +159,11 @@ def _of_a_float_sum(op: Operation, value: Adders) -> str | None:
     return None if isinstance(op, arith.AddfOp) else "expected it on an addition of floats"
 
 
+def _of_an_integer_sum(op: Operation, value: None) -> str | None:
+    is_sum = isinstance(op, arith.AddiOp) and isinstance(op.result.type, IntegerType)
+    return None if is_sum else "expected it on an addition of integers"
+
+
 def _banks(op: Operation, value: Pairs) -> str | None:
     if not isinstance(op, memref.AllocOp):
         return None
@@ -251,6 +256,8 @@ MULTIPLIERS: Fact[Multipliers] = Fact(
 """What the multiplier of an `arith.muli` is made of; the vendor's tool decides where nothing is said."""
 ADDERS: Fact[Adders] = Fact("stc.adders", StringAttr, lambda attribute: cast(Adders, attribute.data), StringAttr, _of_a_float_sum)
 """The same of the adder of an `arith.addf`."""
+REGISTERED = _mark("stc.registered", _of_an_integer_sum)
+"""An addition of integers, in LUTs, with a register behind it: a stage of the pipeline."""
 
 LABEL = _text("stc.label")
 """What a loop is called."""
@@ -297,7 +304,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS, ADDERS,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

@@ -47,6 +47,7 @@ def test_each_is_spelled_where_it_is_defined_alone() -> None:
         ('stc.storage = "bram"', "expected array"),
         ('stc.adders = "fast"', "expected dsp, lut"),
         ('stc.adders = "lut"', "expected it on an addition of floats"),
+        ("stc.registered", "has stc.registered = unit, expected it on an addition of integers"),
         ("stc.shedule", "has stc.shedule, which says nothing, expected one of stc.name, stc.module"),
         ("stc.tokens = 4 : i64", "has stc.tokens, which says nothing"),
     ],

@@ -184,3 +184,24 @@ dataflow.kernel @part_of_a_row() {
 // CHECK-NEXT: scf.for %i
 // CHECK: } {stc.unroll = 0 : i32, stc.label = "loop_i"}
 // CHECK-NEXT: } {stc.label = "loop_j", stc.pipeline = 1 : i32}
+
+// -----
+
+// Two unrolled loops along one dimension, the first of every second entry: together they reach all twelve.
+dataflow.kernel @chains() {
+  dataflow.task @t {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index  %c12 = arith.constant 12 : index
+    %m = memref.alloc() : memref<12xf32>
+    scf.for %j = %c0 to %c2 step %c1 {
+      scf.for %i = %c0 to %c12 step %c2 {
+        %place = arith.addi %j, %i : index
+        %a = memref.load %m[%place] : memref<12xf32>
+        %s = arith.negf %a : f32
+        memref.store %s, %m[%place] : memref<12xf32>
+      } {stc.unroll = 0 : i32}
+    } {stc.unroll = 0 : i32}
+  }
+}
+
+// CHECK-LABEL: @chains(
+// CHECK: memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<12xf32>

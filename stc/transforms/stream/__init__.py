@@ -18,6 +18,7 @@ STREAM_PASSES = passes_of(
         "expand-partial-sums": "ExpandPartialSums",
         "fuse-reads": "FuseReads",
         "sink-reads": "SinkReads",
+        "build-adder-trees": "BuildAdderTrees",
         "hls-directives": "HlsDirectives",
         "merge-banks": "MergeBanks",
         "relax-intervals": "RelaxIntervals",

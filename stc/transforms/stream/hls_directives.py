@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.loop_estimates import innermost_loops, loop_estimate
-from stc.analysis.loops import declared_depth, is_unrolled, trip_count
+from stc.analysis.loops import constant_of, declared_depth, is_unrolled, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
@@ -136,11 +136,25 @@ def _partition_buffers(task: TaskOp) -> None:
 
 
 def _unrolled_entries(index: SSAValue) -> int:
-    """Neighbouring entries that an unrolled loop reaches at once whose induction variable is `index`, or a term of that sum."""
+    """Neighbouring entries that unrolled loops reach at once whose induction variables are `index`, or terms of that sum."""
     if isinstance(add := index.owner, arith.AddiOp):
-        return max(_unrolled_entries(add.lhs), _unrolled_entries(add.rhs))
+        spans = _span(add.lhs), _span(add.rhs)
+        return sum(spans) + 1 if all(spans) else max(_unrolled_entries(add.lhs), _unrolled_entries(add.rhs))
+    loop = _unrolled_loop(index)
+    return 1 if loop is None else trip_count(loop)
+
+
+def _span(index: SSAValue) -> int:
+    """How far apart the first and the last entry are that unrolled loops reach."""
+    if isinstance(add := index.owner, arith.AddiOp):
+        return _span(add.lhs) + _span(add.rhs)
+    loop = _unrolled_loop(index)
+    return 0 if loop is None else (trip_count(loop) - 1) * constant_of(loop.step)
+
+
+def _unrolled_loop(index: SSAValue) -> scf.ForOp | None:
     loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
-    return trip_count(loop) if isinstance(loop, scf.ForOp) and is_unrolled(loop) else 1
+    return loop if isinstance(loop, scf.ForOp) and is_unrolled(loop) else None
 
 
 def _lanes(op: vector.LoadOp | vector.StoreOp) -> int:
