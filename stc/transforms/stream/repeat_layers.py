@@ -257,15 +257,22 @@ class _Repetition:
         builder = Builder(InsertPoint.at_end(mover.body.block))
         _pass_on(builder, self._tokens(down), arrives, sends)
         assert isa(sends.type, StreamType) and isa(sends.type.element_type, VectorType)
-        held = builder.insert(memref.AllocOp.get(sends.type.element_type.element_type, shape=state.taken.static_shape)).memref
+        scalar, shape = sends.type.element_type.element_type, state.taken.static_shape
+        held = builder.insert(memref.AllocOp.get(scalar, shape=shape or (1,))).memref
         held.name_hint = "held"
-        inside = before_terminator(_over_layers(builder, 1, self._count))
+        block = _over_layers(builder, 1, self._count)
+        inside = before_terminator(block)
+        if not (state.made.loops or state.taken.loops):
+            inside = _one_iteration(inside)
         ivs, fill = order_nest(inside, state.made)
         token = fill.insert(ReadOp(returns)).result
-        fill.insert(vector.StoreOp(token, held, coordinates(fill, state.made, ivs)))
+        fill.insert(vector.StoreOp(token, held, coordinates(fill, state.made, ivs) or [index_constant(fill, 0)]))
         ivs, send = order_nest(inside, state.taken)
-        kept = send.insert(vector.LoadOp(held, coordinates(send, state.taken, ivs), sends.type.element_type)).result
+        place = coordinates(send, state.taken, ivs) or [index_constant(send, 0)]
+        kept = send.insert(vector.LoadOp(held, place, sends.type.element_type)).result
         send.insert(WriteOp(kept, sends))
+        for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
+            DRAINS.put(nest, None)
         _pass_on(builder, self._tokens(up), returns, ends)
         builder.insert(YieldOp())
         return first, last
@@ -351,15 +358,24 @@ def _up_to_writes(body: Sequence[Operation]) -> list[list[Operation]]:
 
 def _once(task: TaskOp, body: Sequence[Operation]) -> scf.ForOp:
     """`body` in a loop of one iteration, which ends with it: alone in the loop over layers it would be one pipeline for all."""
-    builder = Builder(InsertPoint.before(task.terminator))
     for op in body:
         op.detach()
-    _, inside = loop_nest(builder, [Loop(1, 1)], ["once"])
+    inside = _one_iteration(Builder(InsertPoint.before(task.terminator)))
     for op in body:
         inside.insert(op)
-    loop = inside.insertion_point.block.parent_op()
+    return _loop_at(inside)
+
+
+def _one_iteration(builder: Builder) -> Builder:
+    """A new loop of one iteration, which drains."""
+    _, inside = loop_nest(builder, [Loop(1, 1)], ["once"])
+    DRAINS.put(_loop_at(inside), None)
+    return inside
+
+
+def _loop_at(builder: Builder) -> scf.ForOp:
+    loop = builder.insertion_point.block.parent_op()
     assert isinstance(loop, scf.ForOp)
-    DRAINS.put(loop, None)
     return loop
 
 

@@ -1,0 +1,78 @@
+"""`repeat-layers`: what one launch computes is what launches of one layer compute one after the other, at every level behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.diagnostics import CompileError
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.execution.run import execute
+from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
+from stc.tools.plan import as_stages
+from stc_testing.small import small_options
+
+pytestmark = pytest.mark.heavy
+
+
+def layer(rows: int, columns: int) -> str:
+    """relu(x w + b), whose weights are parameters; x comes and goes in the same shape."""
+    x, w, b = f"tensor<{rows}x{columns}xf32>", f"tensor<{columns}x{columns}xf32>", f"tensor<{columns}xf32>"
+    return f"""
+#xw = affine_map<(d0, d1) -> (d0, d1)>
+#b = affine_map<(d0, d1) -> (d1)>
+func.func @main(%x: {x} {{stc.name = "x"}}, %w: {w} {{stc.name = "w", stc.parameter}}, %b: {b} {{stc.name = "b", stc.parameter}})
+    -> ({x} {{stc.name = "y"}}) {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {x}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {x}) -> {x}
+  %p = linalg.matmul ins(%x, %w : {x}, {w}) outs(%f : {x}) -> {x}
+  %r = linalg.generic {{indexing_maps = [#xw, #b, #xw], iterator_types = ["parallel", "parallel"]}}
+      ins(%p, %b : {x}, {b}) outs(%e : {x}) {{
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %s = arith.addf %a, %c : f32
+    %m = arith.maximumf %s, %zero : f32
+    linalg.yield %m : f32
+  }} -> {x}
+  return %r : {x}
+}}"""
+
+
+def compiled(text: str, until: str, **options: object) -> ModuleOp:
+    module = parse_module(text)
+    chosen = small_options(units="memory", **options)
+    run_stages(module, make_context(), as_stages(part(steps(stages(chosen)), last=until)))
+    return module
+
+
+BEHIND = ("repeat-layers", "hls-directives", "send-scalars", "size-fifos", "verify-bounds")
+
+
+@pytest.mark.parametrize(("rows", "columns", "count"), [(3, 16, 2), (1, 1, 3), (5, 7, 4), (2, 24, 2)])
+@pytest.mark.parametrize("until", BEHIND)
+def test_layers_one_after_the_other(rows: int, columns: int, count: int, until: str) -> None:
+    draw = np.random.default_rng([rows, columns, count])
+    x = draw.normal(size=(rows, columns)).astype(np.float32)
+    w = draw.normal(size=(count, columns, columns)).astype(np.float32)
+    b = draw.normal(size=(count, columns)).astype(np.float32)
+    text = layer(rows, columns)
+    expected = x
+    for number in range(count):
+        (expected,) = execute(parse_module(text), [expected, w[number], b[number]])
+    (found,) = execute(compiled(text, until, layers=count), [x, w, b], depths=until in BEHIND[-2:])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    assert np.abs(expected).max() > 0
+
+
+def test_one_layer_is_as_it_was() -> None:
+    assert "repeat-layers" not in [step.one_pass.name for step in steps(stages(small_options(units="memory")))]
+
+
+def test_layers_need_units_and_what_goes_round() -> None:
+    with pytest.raises(CompileError, match="layers=2 with units=one; accepted: a strategy for more units"):
+        PipelineOptions(layers=2)
+    square = layer(4, 4).replace('{stc.name = "w", stc.parameter}', '{stc.name = "w"}')
+    with pytest.raises(CompileError, match="2 pairs of a tensor that goes in and one that comes out"):
+        compiled(square, "repeat-layers", layers=2)
