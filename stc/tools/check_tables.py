@@ -48,7 +48,7 @@ def print_check(result: CsimResult, explanation: Explanation | None) -> None:
 
 def print_quantisation(found: Mapping[str, Any] | None) -> None:
     """How far quantised layers are from the f32 model."""
-    if found is None:
+    if found is None or not found["errors"]:  # of several layers nobody computed those in f32
         return
     table = Table("inputs", "output", "max error", "rms of rms|out|", title=f"{found['format']} against the f32 model (executed)")
     for entry in found["errors"]:

@@ -1,4 +1,72 @@
-"""Several layers in one launch: each with its own weights and cache rows, equal to PyTorch's layers one after the other."""
+"""Several layers in one launch: each with its own weights and rows of caches, equal to PyTorch's layers one after the other."""
 
 from __future__ import annotations
 
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions
+from stc.platforms.budget import SMALL
+from stc.simulation.simulate import simulate
+from stc.tools.compile import compile_model
+from stc.tools.request import CompileRequest
+from stc_testing.commands import Stc, refused
+
+pytestmark = pytest.mark.heavy
+
+FULL = pytest.mark.full
+DECODE: dict[str, Any] = {"stage": "decode", "max_seq": 12, "run_time_sizes": True}
+
+
+def compiled(model: str, out: Path, layers: int, budget: str = SMALL, **asked: Any) -> dict[str, Any]:
+    options = PipelineOptions(budget=budget, units="memory", layers=layers)
+    return compile_model(CompileRequest(model, options=options, **asked), out)
+
+
+@pytest.mark.parametrize(
+    ("model", "layers", "budget", "asked"),
+    [
+        ("gpt2-tiny", 3, SMALL, DECODE),
+        pytest.param("gpt2-tiny", 2, SMALL, {"seq": 5}, marks=FULL),
+        pytest.param("gpt2-tiny", 2, SMALL, {**DECODE, "dtype": "w4a8"}, marks=FULL),
+        pytest.param("qwen2.5-0.5b-tiny", 2, "plan", {"stage": "decode", "run_time_sizes": True}, marks=FULL),
+        pytest.param("gemma3-1b-tiny", 2, SMALL, DECODE, marks=FULL),
+        pytest.param("llama-3.2-1b-tiny", 4, SMALL, DECODE, marks=FULL),
+    ],
+)
+def test_layers_of_a_launch(tmp_path: Path, model: str, layers: int, budget: str, asked: dict[str, Any]) -> None:
+    out = tmp_path / "design"
+    report = compiled(model, out, layers, budget, **asked)
+    found = simulate(out)
+    assert found.passed and found.cycles is not None
+    estimated = report["throughput"]["cycles"]  # not known where FIFOs keep what a run needs at most
+    assert estimated is None or abs(found.cycles - estimated) < 0.05 * found.cycles
+    ports = {port["name"]: port["shape"] for port in json.loads((out / "manifest.json").read_text())["kernels"][0]["ports"]}
+    weights = [shape for name, shape in ports.items() if "proj_weight" in name or "c_fc_weight" in name]
+    assert weights and all(shape[0] == layers for shape in weights)
+
+
+def test_a_schedule_makes_the_same_layers(tmp_path: Path) -> None:
+    """Tasks that passes behind `assign-units` make are not in it."""
+    compiled("gpt2-tiny", tmp_path / "one", 2, **DECODE)
+    schedule = tmp_path / "one" / "schedule.toml"
+    units = tomllib.loads(schedule.read_text())["stc"]["units"]
+    assert units["load_x"] == "memory" and not {"move_x", "send_scalars"} & units.keys()
+    options = PipelineOptions(budget=SMALL, units="memory", layers=2, schedule=str(schedule))
+    compile_model(CompileRequest("gpt2-tiny", options=options, **DECODE), tmp_path / "again")
+    assert (tmp_path / "again" / "kernel.cpp").read_text() == (tmp_path / "one" / "kernel.cpp").read_text()
+
+
+def test_what_is_refused(tmp_path: Path, stc: Stc) -> None:
+    compile_layers = ("compile", "gpt2-tiny", "--seq", "4", "--small", "--layers", "2", "--out", tmp_path / "out")
+    refused(stc(*compile_layers), "layers=2 with units=one", "accepted: a strategy for more units, such as units=memory")
+    (tmp_path / "module.py").write_text(
+        "import torch\ndef narrower(): return torch.nn.Sequential(torch.nn.Linear(8, 4)), (torch.randn(3, 8),)\n"
+    )
+    with pytest.raises(CompileError, match="0 pairs of a tensor that goes in and one that comes out"):
+        compiled(f"{tmp_path}/module.py:narrower", tmp_path / "narrower", 2)

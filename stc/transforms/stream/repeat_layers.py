@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import networkx as nx
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, scf, vector
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, VectorType, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -23,7 +24,7 @@ from stc.dialects.dataflow import PROVENANCE, InPlaceAttr, KernelOp, MemoryOp, P
 from stc.dialects.facts import DRAINS, PARAMETER
 from stc.dialects.itensor import SizeOp
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
-from stc.dialects.use_def import operations_behind
+from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
 from stc.iteration.order import Loop, StreamOrder
 from stc.network.units import complaint_about
 from stc.transforms.index_constant import index_constant
@@ -76,13 +77,25 @@ class RepeatLayers(ModulePass):
 
 
 @dataclass(frozen=True)
-class _State:
-    """What goes from layer to layer: into the kernel by `load`, in order `taken`, and out of it by `store`, in order `made`."""
+class _Port:
+    """A task that moves all of a tensor through one memory port and one stream, once, in `order`."""
 
-    load: TaskOp
-    store: TaskOp
-    taken: StreamOrder
-    made: StreamOrder
+    task: TaskOp
+    order: StreamOrder
+
+    @property
+    def stream(self) -> SSAValue:
+        (stream,) = (value for value in (*self.task.ins, *self.task.outs) if isinstance(value.type, StreamType))
+        return stream
+
+
+@dataclass(frozen=True)
+class _State:
+    """What goes from layer to layer: a tensor called `name`, into the kernel through `loads`, in any shapes, and out by `store`."""
+
+    name: str
+    loads: Sequence[_Port]
+    store: _Port
 
 
 class _Repetition:
@@ -96,8 +109,9 @@ class _Repetition:
     def run(self) -> None:
         state = self._state()
         graph = task_graph(self._kernel).graph
-        between = _between(graph, state.load.sym_name.data, state.store.sym_name.data)
-        others = [task for task in tasks_of(self._kernel) if task not in (state.load, state.store)]
+        moved = [port.task for port in (*state.loads, state.store)]
+        between = set[str]().union(*(_between(graph, load.task.sym_name.data, moved[-1].sym_name.data) for load in state.loads))
+        others = [task for task in tasks_of(self._kernel) if task not in moved]
         self._stack()
         for task in others:
             self._repeat(task, task.sym_name.data in between)
@@ -108,35 +122,50 @@ class _Repetition:
     # What goes from layer to layer --------------------------------------------------------------------------------------
 
     def _state(self) -> _State:
-        updated = {place.operand for place in self._kernel.places if place is not None}
-        packs = {index: value.owner for index, value in enumerate(self._kernel.inputs) if index not in updated}
-        given = {index: pack for index, pack in packs.items() if isinstance(pack, PackOp) and not self._is_parameter(pack)}
-        returned = [
-            (result.index, use.operation)
-            for result, place in zip(self._kernel.outputs, self._kernel.places, strict=True)
-            for use in result.uses
-            if place is None and isinstance(use.operation, UnpackOp)
-        ]
-        pairs = [
-            (operand, result, pack.layout.order, unpack.layout.order)
-            for operand, pack in given.items()
-            for result, unpack in returned
-            if (pack.source.type, len(pack.stripes), len(unpack.stripes)) == (unpack.result.type, 1, 1)
-        ]
+        taken = {argument: packs for argument in self._function.body.block.args if (packs := self._only_packed(argument))}
+        pairs = [(argument, unpack) for argument in taken for unpack, kind in self._returned() if kind == argument.type]
         if len(pairs) != 1:
             what = f"{len(pairs)} pairs of a tensor that goes in and one that comes out"
-            raise CompileError(what, where=self._where, accepted="one of one shape, each through one memory port")
-        ((operand, result, taken, made),) = pairs
-        load = self._only_user(self._kernel.arguments[operand])
-        store = self._only_user(self._kernel.terminator.arguments[result])
-        for task, order in ((load, taken), (store, made)):
-            if self._tokens(_stream_of(task)) != order.token_count:
-                what = f"task @{task.sym_name.data} moves {self._tokens(_stream_of(task))} tokens of {order.token_count}"
-                raise CompileError(what, where=self._where, accepted="each token once")
-        return _State(load, store, taken, made)
+            raise CompileError(what, where=self._where, accepted="one of one shape, through one memory port each")
+        ((argument, unpack),) = pairs
+        name, ports = argument.name_hint or "layers", list[_Port]()
+        for pack in taken[argument]:
+            operands = [index for index, value in enumerate(self._kernel.inputs) if value is pack.result]
+            ports += [self._port(self._kernel.arguments[index], pack.layout.order) for index in operands]
+        result = unpack.source
+        assert isinstance(result, OpResult)
+        return _State(name, ports, self._port(self._kernel.terminator.arguments[result.index], unpack.layout.order))
 
-    def _is_parameter(self, pack: PackOp) -> bool:
-        return any(self._is_own(argument) for argument in _arguments_behind(pack.source))
+    def _only_packed(self, argument: BlockArgument) -> list[PackOp]:
+        """The packs of an argument that is the same for all layers, if that is all that happens to it but for reshapes."""
+        users = [use.operation for use in uses_through(argument)]
+        updated = [self._kernel.inputs[place.operand] for place in self._kernel.places if place is not None]
+        packs = [user for user in users if isinstance(user, PackOp) and len(user.stripes) == 1 and user.result not in updated]
+        return packs if len(packs) == len(users) and not self._is_own(argument) else []
+
+    def _returned(self) -> Iterator[tuple[UnpackOp, Attribute]]:
+        """What the function returns of the results of the kernel that are no updates, and as which type."""
+        terminator = self._function.body.block.last_op
+        assert terminator is not None
+        for value in terminator.operands:
+            unpack = through_reshapes(value).owner
+            if not isinstance(unpack, UnpackOp) or len(unpack.stripes) != 1:
+                continue
+            result = unpack.source
+            if isinstance(result, OpResult) and result.owner is self._kernel and self._kernel.places[result.index] is None:
+                yield unpack, value.type
+
+    def _port(self, memory: SSAValue, order: StreamOrder) -> _Port:
+        tasks = [use.operation for use in memory.uses if isinstance(use.operation, TaskOp)]
+        streams = [value for task in tasks for value in (*task.ins, *task.outs) if isinstance(value.owner, CreateOp)]
+        if len(tasks) != 1 or len(streams) != 1:
+            what = f"%{memory.name_hint or 'tensor'} has {len(tasks)} tasks that move it, with {len(streams)} streams"
+            raise CompileError(what, where=self._where, accepted="one task with one stream")
+        port = _Port(tasks[0], order)
+        if (count := self._tokens(port.stream)) != order.token_count:
+            what = f"task @{port.task.sym_name.data} moves {count} tokens of {order.token_count}"
+            raise CompileError(what, where=self._where, accepted="each token once")
+        return port
 
     def _is_own(self, argument: BlockArgument) -> bool:
         """Whether each layer has its own."""
@@ -241,50 +270,44 @@ class _Repetition:
 
     # The mover ----------------------------------------------------------------------------------------------------------
 
-    def _move(self, state: _State) -> tuple[SSAValue, SSAValue]:
+    def _move(self, state: _State) -> list[SSAValue]:
         """A task that sends the input of each layer and takes its output, with storage for one. Returns the streams by which it
         gets the first input and sends the last output."""
-        down, up = _stream_of(state.load), _stream_of(state.store)
-        first = self._new_stream(state.load, down)
-        last = self._new_stream(state.store, up)
-        state.load.operands = [first if value is down else value for value in state.load.operands]
-        state.store.operands = [last if value is up else value for value in state.store.operands]
-        name = state.load.sym_name.data.replace("load_", "move_", 1)
-        mover = TaskOp(name, [first, up], [down, last], unit=state.load.unit)
-        Builder(InsertPoint.before(state.store)).insert(mover)
-        arrives, returns = mover.input_ports
-        sends, ends = mover.output_ports
+        downs, up = [port.stream for port in state.loads], state.store.stream
+        firsts = [self._new_stream(port, "first") for port in state.loads]
+        last = self._new_stream(state.store, "last")
+        mover = TaskOp(f"move_{state.name}", [*firsts, up], [*downs, last], unit=state.loads[0].task.unit)
+        Builder(InsertPoint.before(state.store.task)).insert(mover)
+        *arrive, returns = mover.input_ports
+        *sends, ends = mover.output_ports
         builder = Builder(InsertPoint.at_end(mover.body.block))
-        _pass_on(builder, self._tokens(down), arrives, sends)
-        assert isa(sends.type, StreamType) and isa(sends.type.element_type, VectorType)
-        scalar, shape = sends.type.element_type.element_type, state.taken.static_shape
-        held = builder.insert(memref.AllocOp.get(scalar, shape=shape or (1,))).memref
+        for down, source, target in zip(downs, arrive, sends, strict=True):
+            _pass_on(builder, self._tokens(down), source, target)
+        held = builder.insert(memref.AllocOp.get(_token(returns).element_type, shape=[prod(state.store.order.static_shape)])).memref
         held.name_hint = "held"
         block = _over_layers(builder, 1, self._count)
         inside = before_terminator(block)
-        if not (state.made.loops or state.taken.loops):
+        if not any(port.order.loops for port in (*state.loads, state.store)):
             inside = _one_iteration(inside)
-        ivs, fill = order_nest(inside, state.made)
-        token = fill.insert(ReadOp(returns)).result
-        fill.insert(vector.StoreOp(token, held, coordinates(fill, state.made, ivs) or [index_constant(fill, 0)]))
-        ivs, send = order_nest(inside, state.taken)
-        place = coordinates(send, state.taken, ivs) or [index_constant(send, 0)]
-        kept = send.insert(vector.LoadOp(held, place, sends.type.element_type)).result
-        send.insert(WriteOp(kept, sends))
+        place, fill = _nest(inside, state.store.order)
+        fill.insert(vector.StoreOp(fill.insert(ReadOp(returns)).result, held, [place]))
+        for port, target in zip(state.loads, sends, strict=True):
+            place, send = _nest(inside, port.order)
+            send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
             DRAINS.put(nest, None)
         _pass_on(builder, self._tokens(up), returns, ends)
         builder.insert(YieldOp())
-        return first, last
+        return [*firsts, last]
 
-    def _new_stream(self, task: TaskOp, like: SSAValue) -> SSAValue:
-        """What carries one layer's input or output, in place of a stream that carries those of all layers."""
-        assert isinstance(like.owner, CreateOp) and isinstance(like.type, StreamType)
-        end = "first" if task.kind == TaskKind.LOAD else "last"
-        tokens = self._tokens(like)
-        name = f"{like.owner.sym_name.data}_{end}"
-        create = Builder(InsertPoint.before(task)).insert(CreateOp(name, like.type, tokens, tokens))
+    def _new_stream(self, port: _Port, which: str) -> SSAValue:
+        """What carries one layer's input or output, in place of a stream that carries those of all layers from now on."""
+        old = port.stream
+        assert isinstance(old.owner, CreateOp) and isinstance(old.type, StreamType)
+        name, tokens = f"{old.owner.sym_name.data}_{which}", self._tokens(old)
+        create = Builder(InsertPoint.before(port.task)).insert(CreateOp(name, old.type, tokens, tokens))
         create.result.name_hint = name
+        port.task.operands = [create.result if value is old else value for value in port.task.operands]
         return create.result
 
     def _tokens(self, stream: SSAValue) -> int:
@@ -330,10 +353,21 @@ def _attribute(places: Sequence[Place | None]) -> ArrayAttr[Attribute] | None:
     return ArrayAttr([NoneAttr() if place is None else InPlaceAttr(place) for place in places])
 
 
-def _stream_of(task: TaskOp) -> SSAValue:
-    """The stream of a task that has one."""
-    (stream,) = (value for value in (*task.ins, *task.outs) if isinstance(value.type, StreamType))
-    return stream
+def _token(stream: SSAValue) -> VectorType[Attribute]:
+    assert isinstance(stream.type, StreamType)
+    token = stream.type.element_type
+    assert isa(token, VectorType)
+    return token
+
+
+def _nest(builder: Builder, order: StreamOrder) -> tuple[SSAValue, Builder]:
+    """The loops over the tokens of a tensor: where each begins among its entries, row by row, and a builder for what is inside."""
+    ivs, inside = order_nest(builder, order)
+    terms = [index_constant(inside, 0)]
+    for dimension, index in enumerate(coordinates(inside, order, ivs)):
+        stride = prod(order.static_shape[dimension + 1 :])
+        terms.append(index if stride == 1 else inside.insert(arith.MuliOp(index, index_constant(inside, stride))).result)
+    return total(inside, terms if len(terms) == 1 else terms[1:]), inside
 
 
 def _repeated(task: TaskOp) -> list[Operation]:
