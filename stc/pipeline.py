@@ -183,9 +183,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
-        """What goes from layer to layer is in memory for the first alone: nobody reads it from there again."""
-        least = options.duplicate_loads if options.layers == 1 else 0
-        return f'duplicate-loads{what}{{least={least} {limits}}}'
+        return f'duplicate-loads{what}{{least={options.duplicate_loads} {limits}}}'
 
     return (
         Stage("linalg optimisation", (*LINALG_STAGE[:quantised], *quantize, *LINALG_STAGE[quantised:])),

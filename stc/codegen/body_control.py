@@ -58,7 +58,8 @@ def _directives(loop: scf.ForOp) -> list[str]:
     if stays_apart and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
         directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
     if constant_bounds(loop) is None and (trips := trip_size(loop)) is not None:
-        directives += ["loop_flatten off"] if isinstance(loop.parent_op(), scf.ForOp) and ii is not None else []
+        if isinstance(loop.parent_op(), scf.ForOp) and ii is not None and "loop_flatten off" not in directives:
+            directives.append("loop_flatten off")
         directives.append(f"loop_tripcount min={minimum(trips)} max={maximum(trips)}")
     if factor is not None:
         directives.append("unroll" if factor == 0 else f"unroll factor={factor}")

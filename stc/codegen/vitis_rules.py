@@ -123,9 +123,10 @@ def _statements(node: Node) -> Iterator[tuple[Node, Statement]]:
 
 
 def _is_pipelined(loop: Node) -> bool:
-    """Whether a loop is one pipeline: by its pragma, or as the tool makes one of each innermost loop."""
-    inner = (block for block in loop.walk() if block is not loop)
-    return _pipeline(loop) is not None or not any(block.loop_variable for block in inner)
+    """Whether a loop is one pipeline: by its pragma, or, unless that says no, as the tool makes one of each innermost loop."""
+    if loop.pragma("pipeline") is not None:
+        return _pipeline(loop) is not None
+    return not any(block.loop_variable and not block.is_unrolled for block in loop.walk()[1:])
 
 
 def _pipeline(block: Node) -> Pragma | None:

@@ -12,25 +12,30 @@ from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError
 from stc.dialects.printing import print_module
-from stc.frontend.draws import EXAMPLE, uncertainty
+from stc.frontend.draws import EXAMPLE, KNOWN, uncertainty
 from stc.frontend.exported import Arrays, ExportedModel, Reference
 from stc.frontend.signature import attribute_name, main_function
 
 
-def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp) -> ExportedModel:
+def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp, *, of_one_model: bool) -> ExportedModel:
     """`module`, which computes all `layers`, with their arrays, and the outputs of one reference after the other.
 
     What has a leading dimension in its signature is each layer's own. The one output that has none goes into the next layer as the
-    one input of its shape. CompileError where there is not one of each, or no reference can be run again.
+    one input of its shape. `of_one_model`: whether all other inputs are to be equal, as they are with one seed. CompileError where
+    that is not so, there is not one of each, or no reference can be run again.
     """
     first = layers[0]
     stacked = _Signature.of(module, first)
+    if of_one_model:
+        stacked.require_shared(layers)
     runs = [layer.again for layer in layers]
+    if any(draw.unrounded for draw in first.references):
+        raise CompileError("several layers with caches of bf16", where=first.name, accepted="kv=f32 or kv=int8")
     if any(run is None for run in runs):
         raise CompileError("layers without a reference that runs again", where=first.name, accepted="layers that PyTorch computes")
     chain = _Chain(stacked, [run for run in runs if run is not None])
-    draws = tuple(chain.reference(index, layers) for index in range(len(first.references)))
-    example = next(draw for draw in draws if draw.name == EXAMPLE) if any(draw.name == EXAMPLE for draw in draws) else None
+    draws = tuple(chain.reference(draw.name, layers) for draw in first.references)
+    example = next((draw for draw in draws if draw.name == EXAMPLE), None)
     inputs = stacked.joined([layer.inputs for layer in layers])
     return replace(
         first,
@@ -48,8 +53,8 @@ def require_one_kind(layers: Sequence[ExportedModel]) -> None:
     text = print_module(layers[0].module)
     for number, layer in enumerate(layers[1:], start=1):
         if print_module(layer.module) != text:
-            what = f"layer {number} behind the first computes something else"
-            raise CompileError(what, where=layer.name, accepted="layers of one kind")
+            what = f"layer {number} behind the first is compiled to something else"
+            raise CompileError(what, where=layer.name, accepted="layers of one kind, whose integers have values of one range")
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,20 @@ class _Signature:
         if len(pairs) != 1:
             what = f"{len(pairs)} pairs of an input and an output that go from layer to layer"
             raise CompileError(what, where=layer.name, accepted="one")
-        return _Signature(own, *pairs[0])
+        ((takes, returns),) = pairs
+        if lost := sorted(layer.golden.keys() - own - {returns}):
+            what = f"output {lost[0]} of each layer"
+            raise CompileError(what, where=layer.name, accepted="what goes round, and updates in place")
+        return _Signature(own, takes, returns)
+
+    def require_shared(self, layers: Sequence[ExportedModel]) -> None:
+        """CompileError where layers that get one array of an input have others of their own, as tables of rotation may be."""
+        first = layers[0]
+        for number, layer in enumerate(layers[1:], start=1):
+            for name in first.inputs.keys() - self.own - {self.takes}:
+                if not np.array_equal(first.inputs[name], layer.inputs[name], equal_nan=True):
+                    what = f"layer {number} behind the first has another {name}"
+                    raise CompileError(what, where=first.name, accepted="inputs that are the same for all layers")
 
     def joined(self, of_layers: Sequence[Arrays]) -> dict[str, np.ndarray]:
         """What each layer has its own of, one behind the other, and all else of the first."""
@@ -102,13 +120,14 @@ class _Chain:
             given[self.signature.takes] = outputs[-1][self.signature.returns]
         return {**self.signature.joined(outputs), self.signature.returns: outputs[-1][self.signature.returns]}
 
-    def reference(self, draw: int, layers: Sequence[ExportedModel]) -> Reference:
-        """One draw: inputs of their own for each layer, outputs of the whole chain."""
-        drawn = [layer.references[draw] for layer in layers]
-        inputs = self.signature.joined([each.inputs for each in drawn])
+    def reference(self, draw: str, layers: Sequence[ExportedModel]) -> Reference:
+        """One draw: inputs of their own for each layer, as far as it has the draw, outputs of the whole chain."""
+        drawn = [{each.name: each.inputs for each in layer.references} for layer in layers]
+        inputs = self.signature.joined([inputs.get(draw, layer.inputs) for inputs, layer in zip(drawn, layers, strict=True)])
         golden = self.run(inputs, None)
-        noise = np.random.default_rng(draw)
-        return Reference(drawn[0].name, inputs, golden, uncertainty(golden, lambda: self.run(inputs, noise)))
+        noise = np.random.default_rng(KNOWN.index(draw) if draw in KNOWN else len(KNOWN))
+        rounded = frozenset(name for each in layers[0].references if each.name == draw for name in each.uncertainty)
+        return Reference(draw, inputs, golden, uncertainty(golden, lambda: self.run(inputs, noise), rounded))
 
 
 def _ranks(entries: Iterable[DictionaryAttr] | None, types: Iterable[Attribute]) -> dict[str, int]:

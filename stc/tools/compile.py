@@ -141,7 +141,7 @@ def _layers(start: Start, progress: Progress, *, is_named: bool) -> list[Exporte
         what = f"{start.options.layers} layers, of which one is given"
         raise CompileError(what, accepted="a model by name, which PyTorch computes")
     progress(f"export of {start.options.layers} layers")
-    return load_layers(replace(start.request, options=start.options), replace(start.model, module=start.model.module.clone()))
+    return load_layers(replace(start.request, options=start.options), start.model)
 
 
 def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:

@@ -310,6 +310,8 @@ def _found(
     folder: Path, manifest: Manifest, model: ExportedModel | None, draw: str, checks: Sequence[OutputCheck]
 ) -> Found:
     """Of one draw of inputs, with what was seen of the outputs; nothing where the model is not there any more, or does not run."""
+    if manifest.options.get("layers", 1) > 1:
+        return Found(None, "nobody looks for them in several layers")
     try:
         return _searched(folder, manifest, model or load(_request(manifest.options, draw)), draw, checks)
     except (CompileError, ImportError) as error:

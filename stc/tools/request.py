@@ -104,11 +104,20 @@ def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedM
     layers = [first]
     for number in range(1, request.options.layers):
         if request.weights is not None:
-            layers.append(load(replace(request, layer=(request.layer or 0) + number)))
+            layers.append(load(replace(request, layer=_first_layer(request) + number)))
         else:
             layers.append(load(replace(request, seed=request.seed + number)))
     require_one_kind(layers)
     return layers
+
+
+def _first_layer(request: CompileRequest) -> int:
+    """The layer that `request` means: of a preset without a number it is the first of its kind."""
+    from stc.frontend.presets import find_preset
+
+    if request.layer is not None or ":" in request.model or request.model.endswith(".mlir"):
+        return request.layer or 0
+    return find_preset(request.model).layer(None)
 
 
 def named(options: PipelineOptions, model: str) -> PipelineOptions:

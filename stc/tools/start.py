@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,12 +47,13 @@ class Start:
     layers: tuple[ExportedModel, ...] = ()
     """Those that a launch computes one after the other, where it is several; the module is that of one until `repeat-layers`."""
 
-    @property
+    @cached_property
     def finished_model(self) -> ExportedModel:
-        """The model as the module is behind all passes."""
+        """The model as the module is behind all passes, to be asked for then: several layers have references of their own."""
         from stc.frontend.layers import layers_as_one
 
-        return layers_as_one(self.layers, self.model.module) if self.layers else self.model
+        has_weights = self.request.weights is not None
+        return layers_as_one(self.layers, self.model.module, of_one_model=has_weights) if self.layers else self.model
 
     @property
     def rest(self) -> list[Stage]:
@@ -66,8 +68,13 @@ def start_of(request: CompileRequest) -> Start:
         model = load(request)
         options = named(request.options, model.name)
         return Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
-    model = _recreated(ir) if ir.says_its_source else _executed(ir)
-    layers = tuple(load_layers(ir.request, load(ir.request))) if ir.is_repeated else ()
+    layers: tuple[ExportedModel, ...] = ()
+    if ir.says_its_source:
+        made = load(ir.request)
+        layers = tuple(load_layers(replace(ir.request, options=ir.options), made)) if ir.options.layers > 1 else ()
+        model = _recreated(ir, made)
+    else:
+        model = _executed(ir)
     source = {"reference": model.reference, "ir": ir.file, "follows": ir.follows}
     return Start(ir.request, model, ir.options, ir.steps, ir.begin, source, layers)
 
@@ -128,9 +135,8 @@ def _by_its_level(module: ModuleOp, request: CompileRequest) -> Ir:
     return Ir(request.model, module, request, options, whole, begin, follows, False)
 
 
-def _recreated(ir: Ir) -> ExportedModel:
+def _recreated(ir: Ir, model: ExportedModel) -> ExportedModel:
     """The model that IR was compiled from, made again, with the IR in place of its module."""
-    model = load(ir.request)
     if not ir.is_repeated:
         _require_signature(ir.module, model.module, ir.file)
     return replace(model, module=ir.module)

@@ -29,4 +29,4 @@ func.func @main(%x: tensor<8xf32> {stc.name = "x"}) -> (tensor<8xf32> {stc.name 
   func.return %y : tensor<8xf32>
 }
 
-// CHECK: repeat-layers @one: tasks {{.*}} form a cycle, in one compute unit; accepted: more units (assign-units{strategy=memory})
+// CHECK: repeat-layers @one: tasks {{.*}} form a cycle, in one compute unit; accepted: more units (--units memory, assign-units{strategy=memory})

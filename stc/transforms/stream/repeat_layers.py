@@ -20,7 +20,19 @@ from xdsl.utils.hints import isa
 from stc.analysis.loops import Bounds, constant_bounds, is_unrolled
 from stc.analysis.task_graph import streams_of, task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import PROVENANCE, InPlaceAttr, KernelOp, MemoryOp, PackOp, Place, TaskKind, TaskOp, UnpackOp, YieldOp
+from stc.dialects.dataflow import (
+    PROVENANCE,
+    InPlaceAttr,
+    KernelOp,
+    MemoryOp,
+    PackOp,
+    Place,
+    TaskKind,
+    TaskOp,
+    UnpackOp,
+    YieldOp,
+    own_kernel_of,
+)
 from stc.dialects.facts import DRAINS, PARAMETER
 from stc.dialects.itensor import SizeOp
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
@@ -29,6 +41,7 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.network.units import complaint_about
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest, order_nest, total
+from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
 
 
@@ -45,7 +58,8 @@ class RepeatLayers(ModulePass):
     Options:
     * `count`: of layers; 1 (default) changes nothing.
 
-    Accepted: one kernel; one tensor that each of its runs takes and returns, through one memory port each.
+    Accepted: one kernel without own kernels; one tensor that each of its runs takes (through any number of loads) and returns
+    (through one store), and no other result but updates in place.
 
         func.func @main(%x: tensor<32xf32>, %w: tensor<32xf32> {stc.parameter}) -> (tensor<32xf32>)
         dataflow.task @load_w ins(%m = ... : memref<8xvector<4xf32>>) outs(...) kind load unit @memory {
@@ -118,6 +132,7 @@ class _Repetition:
         self._count_tokens(self._move(state))
         self._require_units()
         self._arguments.update_signature()
+        self._arguments.erase_replaced()
 
     # What goes from layer to layer --------------------------------------------------------------------------------------
 
@@ -126,8 +141,9 @@ class _Repetition:
         pairs = [(argument, unpack) for argument in taken for unpack, kind in self._returned() if kind == argument.type]
         if len(pairs) != 1:
             what = f"{len(pairs)} pairs of a tensor that goes in and one that comes out"
-            raise CompileError(what, where=self._where, accepted="one of one shape, through one memory port each")
+            raise CompileError(what, where=self._where, accepted="one of one shape, with one memory port for each use")
         ((argument, unpack),) = pairs
+        self._require_no_other(unpack)
         name, ports = argument.name_hint or "layers", list[_Port]()
         for pack in taken[argument]:
             operands = [index for index, value in enumerate(self._kernel.inputs) if value is pack.result]
@@ -135,6 +151,13 @@ class _Repetition:
         result = unpack.source
         assert isinstance(result, OpResult)
         return _State(name, ports, self._port(self._kernel.terminator.arguments[result.index], unpack.layout.order))
+
+    def _require_no_other(self, unpack: UnpackOp) -> None:
+        """What else a layer returned would be lost, but for the last one's."""
+        for result, place in zip(self._kernel.outputs, self._kernel.places, strict=True):
+            if place is None and result is not unpack.source:
+                what = f"%{result.name_hint or 'result'} is a result of each layer"
+                raise CompileError(what, where=self._where, accepted="the tensor that goes round, and updates in place")
 
     def _only_packed(self, argument: BlockArgument) -> list[PackOp]:
         """The packs of an argument that is the same for all layers, if that is all that happens to it but for reshapes."""
@@ -172,14 +195,6 @@ class _Repetition:
         entries = self._function.arg_attrs
         return entries is not None and PARAMETER.on(entries.data[argument.index])
 
-    def _only_user(self, memory: SSAValue) -> TaskOp:
-        tasks = [use.operation for use in memory.uses if isinstance(use.operation, TaskOp)]
-        streams = [value for task in tasks for value in (*task.ins, *task.outs) if isinstance(value.owner, CreateOp)]
-        if len(tasks) != 1 or len(streams) != 1:
-            what = f"%{memory.name_hint or 'tensor'} has {len(tasks)} tasks that move it, with {len(streams)} streams"
-            raise CompileError(what, where=self._where, accepted="one task with one stream (duplicate-loads=0)")
-        return tasks[0]
-
     # Arguments and results ----------------------------------------------------------------------------------------------
 
     def _stack(self) -> None:
@@ -189,8 +204,9 @@ class _Repetition:
         own = [each for each in self._function.body.block.args if each in behind or self._is_own(each)]
         self._arguments.stack(own)
         for index in updated:
-            if not self._arguments.is_stacked(self._kernel.inputs[index]):
-                raise CompileError(f"operand {index} is updated in place, and no argument", where=self._where)
+            if not self._arguments.is_stacked(value := self._kernel.inputs[index]):
+                what = f"%{value.name_hint or 'operand'} is updated in place"
+                raise CompileError(what, where=self._where, accepted="arguments of the function")
         self._stack_results()
 
     def _stack_results(self) -> None:
@@ -200,7 +216,8 @@ class _Repetition:
                 continue
             value = self._kernel.terminator.arguments[index]
             if not isinstance(value.owner, MemoryOp):
-                raise CompileError(f"result {index} is no memory", where=self._where, accepted="dataflow.memory")
+                what = f"%{result.name_hint or 'result'} is no memory of the kernel's"
+                raise CompileError(what, where=self._where, accepted="a result that dataflow.memory makes")
             Rewriter.replace_value_with_new_type(value, stacked_memory(value.type, self._count))
             Rewriter.replace_value_with_new_type(result, self._kernel.inputs[place.operand].type)
             layout = None if place.layout is None else self._arguments.layout(place.layout)
@@ -214,6 +231,9 @@ class _Repetition:
 
     def _repeat(self, task: TaskOp, in_cycle: bool) -> None:
         """A loop over layers around the body of `task`; `in_cycle`: whether the next layer waits for what it sends."""
+        if own_kernel_of(task) is not None:
+            what = f"task @{task.sym_name.data} is an own kernel"
+            raise CompileError(what, where=self._where, accepted="tasks whose loops the compiler made")
         if task.kind == TaskKind.HOLD:
             task.kind_attr = None  # of each layer it takes all before it sends any: not of all layers
         words = self._stack_ports(task)
@@ -221,13 +241,14 @@ class _Repetition:
         effects = [op for op in repeated if not op.has_trait(Pure)]
         if not in_cycle and len(effects) == 1 and self._lengthen(effects[0], words):
             return
-        if not any(_is_rolled(op) for each in repeated for op in each.walk()):
-            if in_cycle:
+        loops = [op for each in repeated for op in each.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
+        if not any(_repeats(loop) for loop in loops):  # else alone in the loop over layers, which would be one pipeline
+            if in_cycle or loops:
                 repeated = effects = [_once(task, repeated)]
-            elif len(words) > 1:  # of one bundle: in one pipeline they would take turns
+            elif sum(isa(port.type, MemRefType) for port in task.body.block.args) > 1:  # in one pipeline they would take turns
                 repeated = [_once(task, part) for part in _up_to_writes(repeated)]
-        if in_cycle and len(effects) == 1:
-            DRAINS.put(effects[0], None)
+        if in_cycle and len(effects) == 1 and isinstance(effects[0], scf.ForOp):
+            _let_drain(effects[0])
         for op in repeated:
             op.detach()
         block = _over_layers(Builder(InsertPoint.before(task.terminator)), 0, self._count, repeated)
@@ -244,7 +265,9 @@ class _Repetition:
 
     def _lengthen(self, loop: Operation, words: Mapping[SSAValue, int]) -> bool:
         """Let a loop over all words of a layer run over those of all layers; whether it is one."""
-        if not isinstance(loop, scf.ForOp) or len(words) != 1 or constant_bounds(loop) != Bounds(0, next(iter(words.values())), 1):
+        if not isinstance(loop, scf.ForOp) or loop.iter_args or len(words) != 1 or len(list(loop.body.block.args[0].uses)) != 1:
+            return False
+        if constant_bounds(loop) != Bounds(0, next(iter(words.values())), 1):
             return False
         moved = [op for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp) and op.memref in words]
         if len(moved) != 1 or list(moved[0].indices) != [loop.body.block.args[0]] or moved[0].parent_op() is not loop:
@@ -274,9 +297,10 @@ class _Repetition:
         """A task that sends the input of each layer and takes its output, with storage for one. Returns the streams by which it
         gets the first input and sends the last output."""
         downs, up = [port.stream for port in state.loads], state.store.stream
-        firsts = [self._new_stream(port, "first") for port in state.loads]
-        last = self._new_stream(state.store, "last")
-        mover = TaskOp(f"move_{state.name}", [*firsts, up], [*downs, last], unit=state.loads[0].task.unit)
+        names = symbols_of(self._kernel)
+        firsts = [self._new_stream(port, "first", names) for port in state.loads]
+        last = self._new_stream(state.store, "last", names)
+        mover = TaskOp(names.fresh(f"move_{state.name}"), [*firsts, up], [*downs, last], unit=state.loads[0].task.unit)
         Builder(InsertPoint.before(state.store.task)).insert(mover)
         *arrive, returns = mover.input_ports
         *sends, ends = mover.output_ports
@@ -295,16 +319,16 @@ class _Repetition:
             place, send = _nest(inside, port.order)
             send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
-            DRAINS.put(nest, None)
+            _let_drain(nest)
         _pass_on(builder, self._tokens(up), returns, ends)
         builder.insert(YieldOp())
         return [*firsts, last]
 
-    def _new_stream(self, port: _Port, which: str) -> SSAValue:
+    def _new_stream(self, port: _Port, which: str, names: UniqueNames) -> SSAValue:
         """What carries one layer's input or output, in place of a stream that carries those of all layers from now on."""
         old = port.stream
         assert isinstance(old.owner, CreateOp) and isinstance(old.type, StreamType)
-        name, tokens = f"{old.owner.sym_name.data}_{which}", self._tokens(old)
+        name, tokens = names.fresh(f"{old.owner.sym_name.data}_{which}"), self._tokens(old)
         create = Builder(InsertPoint.before(port.task)).insert(CreateOp(name, old.type, tokens, tokens))
         create.result.name_hint = name
         port.task.operands = [create.result if value is old else value for value in port.task.operands]
@@ -315,7 +339,7 @@ class _Repetition:
         assert isinstance(stream.owner, CreateOp)
         if stream.owner.tokens is None:
             what = f"%{stream.name_hint or 'stream'} carries as many tokens as a run-time size says"
-            raise CompileError(what, where=self._where, accepted="as many for each layer")
+            raise CompileError(what, where=self._where, accepted="a tensor of one size, from layer to layer")
         return stream.owner.tokens
 
     def _count_tokens(self, once: Collection[SSAValue]) -> None:
@@ -331,9 +355,11 @@ class _Repetition:
         """Between units the layers form a cycle, inside one they may not."""
         graph, units = task_graph(self._kernel), units_of(self._kernel)
         cycle = graph.cycle()
-        complaint = complaint_about(graph, units) if units else f"tasks {', '.join(cycle)} form a cycle, in one compute unit"
+        complaint = complaint_about(graph, units)
+        if not units and cycle:
+            complaint = f"tasks {', '.join(cycle)} form a cycle, in one compute unit"
         if complaint:
-            raise CompileError(complaint, where=self._where, accepted="more units (assign-units{strategy=memory})")
+            raise CompileError(complaint, where=self._where, accepted="more units (--units memory, assign-units{strategy=memory})")
 
 
 def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:
@@ -375,19 +401,34 @@ def _repeated(task: TaskOp) -> list[Operation]:
     return [op for op in task.body.block.ops if not isinstance(op, arith.ConstantOp | SizeOp | memref.AllocOp | YieldOp)]
 
 
-def _is_rolled(op: Operation) -> bool:
-    """Whether `op` is a loop in hardware."""
-    return isinstance(op, scf.ForOp) and not is_unrolled(op)
+def _repeats(loop: scf.ForOp) -> bool:
+    """Whether a loop may have more than one iteration: with one it is no loop to the tool, which drops it with its pragmas."""
+    return (bounds := constant_bounds(loop)) is None or bounds.trip > 1
+
+
+def _let_drain(nest: scf.ForOp) -> None:
+    """End the first loop of a nest that repeats anything with each iteration around it; the outermost where none does."""
+    loop = nest
+    while not _repeats(loop):
+        effects = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
+        if len(effects) != 1 or not isinstance(effects[0], scf.ForOp) or is_unrolled(effects[0]):
+            loop = nest
+            break
+        loop = effects[0]
+    DRAINS.put(loop, None)
 
 
 def _up_to_writes(body: Sequence[Operation]) -> list[list[Operation]]:
-    """Parts of a body without loops, each up to what it sends."""
+    """Parts of a body without loops, each up to what it sends; one where a value of one part is used in another."""
     parts: list[list[Operation]] = [[]]
     for op in body:
         parts[-1].append(op)
         if isinstance(op, WriteOp):
             parts.append([])
-    return parts[:-1]
+    parts = [part for part in parts if part]
+    made_in: dict[SSAValue, int] = {result: number for number, part in enumerate(parts) for op in part for result in op.results}
+    used_in = ((value, number) for number, part in enumerate(parts) for op in part for value in op.operands)
+    return [list(body)] if any(made_in.get(value, number) != number for value, number in used_in) else parts
 
 
 def _once(task: TaskOp, body: Sequence[Operation]) -> scf.ForOp:

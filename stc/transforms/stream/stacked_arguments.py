@@ -8,7 +8,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, MemRefType, TensorType, i64
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -37,6 +37,7 @@ class StackedArguments:
     def __init__(self, function: func.FuncOp, kernel: KernelOp, count: int, where: str):
         self._function, self._kernel, self._count, self._where = function, kernel, count, where
         self._stacked: set[SSAValue] = set()
+        self._replaced: list[Operation | Block] = []
 
     def stack(self, arguments: Collection[BlockArgument]) -> None:
         """These arguments, up to the operands of the kernel, whose own arguments get their new types too."""
@@ -59,6 +60,15 @@ class StackedArguments:
         assert block.last_op is not None
         types = [argument.type for argument in block.args], [value.type for value in block.last_op.operands]
         self._function.function_type = FunctionType.from_lists(*types)
+
+    def erase_replaced(self) -> None:
+        """What computed on one layer alone."""
+        for made in self._replaced:
+            if isinstance(made, Operation) and made.parent is not None and not any(result.uses for result in made.results):
+                before = made.operands[-1].owner if isinstance(made, FillOp) else None
+                Rewriter.erase_op(made)
+                if isinstance(before, tensor.EmptyOp) and not before.tensor.uses:
+                    Rewriter.erase_op(before)
 
     def is_stacked(self, value: SSAValue) -> bool:
         return value in self._stacked
@@ -114,6 +124,7 @@ class StackedArguments:
             if isinstance(fill := value.owner, FillOp):
                 wider = builder.insert(FillOp(fill.inputs, [wider], [wider.type])).results[0]
             op.operands[index] = wider
+            self._replaced.append(value.owner)
         leading = [(0,) if value in self._stacked else () for value in op.inputs] + [(0,)] * len(op.outputs)
         moved = [tuple(None if loop is None else loop + 1 for loop in each) for each in dims]
         op.indexing_maps = ArrayAttr([to_map(loops, (*first, *each)) for first, each in zip(leading, moved, strict=True)])
@@ -147,7 +158,8 @@ class StackedArguments:
     # Types ------------------------------------------------------------------------------------------------------------
 
     def _wider(self, kind: Attribute) -> TensorType[Attribute]:
-        assert isa(kind, TensorType)
+        if not isa(kind, TensorType):
+            raise CompileError(f"a {kind} of each layer", where=self._where, accepted="tensors")
         return TensorType(kind.element_type, [self._count, *kind.get_shape()])
 
     def _retype(self, value: SSAValue) -> None:

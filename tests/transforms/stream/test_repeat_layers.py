@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.loops import is_unrolled, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
+from stc.dialects.facts import DRAINS
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
@@ -76,3 +79,29 @@ def test_layers_need_units_and_what_goes_round() -> None:
     square = layer(4, 4).replace('{stc.name = "w", stc.parameter}', '{stc.name = "w"}')
     with pytest.raises(CompileError, match="2 pairs of a tensor that goes in and one that comes out"):
         compiled(square, "repeat-layers", layers=2)
+
+
+def test_another_result_of_each_layer_would_be_lost() -> None:
+    one, both = '(tensor<3x4xf32> {stc.name = "y"})', '(tensor<3x4xf32> {stc.name = "y"}, tensor<4xf32> {stc.name = "z"})'
+    text = layer(3, 4).replace(f"-> {one}", f"-> {both}")
+    text = text.replace("  return %r : tensor<3x4xf32>", """  %ez = tensor.empty() : tensor<4xf32>
+  %fz = linalg.fill ins(%zero : f32) outs(%ez : tensor<4xf32>) -> tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [#xw, #b], iterator_types = ["reduction", "parallel"]}
+      ins(%r : tensor<3x4xf32>) outs(%fz : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.addf %a, %o : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  return %r, %z : tensor<3x4xf32>, tensor<4xf32>""")
+    with pytest.raises(CompileError, match="is a result of each layer; accepted: the tensor that goes round, and updates in place"):
+        compiled(text, "repeat-layers", layers=2)
+
+
+def test_a_loop_of_one_iteration_does_not_stand_for_one_that_drains() -> None:
+    """The tool drops it with its pragmas: what drains is the first loop that repeats anything."""
+    module = compiled(layer(1, 24), "hls-directives", layers=2)
+    drained = [loop for loop in module.walk() if isinstance(loop, scf.ForOp) and DRAINS.on(loop)]
+    assert drained
+    for loop in drained:
+        inner = [op for op in loop.walk() if op is not loop and isinstance(op, scf.ForOp) and not is_unrolled(op)]
+        assert trip_count(loop) > 1 or not any(trip_count(other) > 1 for other in inner)
