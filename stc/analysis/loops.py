@@ -153,15 +153,26 @@ def is_flattened(loop: scf.ForOp) -> bool:
     The trips of all but the outermost of them are constant: HLS merges no loop that it makes a run-time number of times with
     those around it, nor one that is told to drain.
     """
-    if pipeline_ii(loop) is not None:
+    if pipeline_ii(loop) is not None or is_kept_apart(loop):
         return False
+    inner = _only_loop(loop)
+    if inner is None or constant_bounds(inner) is None or DRAINS.on(inner):
+        return False
+    return pipeline_ii(inner) is not None or is_flattened(inner)
+
+
+def is_kept_apart(loop: scf.ForOp) -> bool:
+    """Whether a loop would be merged with the one around it, but drains: C++ says so in its body, by what may also be read as
+    "not merged with the loop in it", so that it is taken for neither."""
+    outer = loop.parent_op()
+    return DRAINS.on(loop) and isinstance(outer, scf.ForOp) and _only_loop(outer) is loop
+
+
+def _only_loop(loop: scf.ForOp) -> scf.ForOp | None:
+    """The loop in `loop` that, with what has no effect, is all of it."""
     last = loop.body.block.last_op
     inner = [operation for operation in loop.body.block.ops if operation is not last and not operation.has_trait(Pure)]
-    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or not passes_on(loop, inner[0]):
-        return False
-    if constant_bounds(inner[0]) is None or DRAINS.on(inner[0]):
-        return False
-    return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])
+    return inner[0] if len(inner) == 1 and isinstance(inner[0], scf.ForOp) and passes_on(loop, inner[0]) else None
 
 
 def passes_on(loop: scf.ForOp, inner: scf.ForOp) -> bool:

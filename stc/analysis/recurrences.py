@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
-from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, most_trips, passes_on
+from stc.analysis.loops import constant_bounds, is_kept_apart, is_unrolled, largest_bounds, most_trips, passes_on
 from stc.analysis.operator_library import head_start, may_reassociate
 from stc.dialects.facts import DRAINS, PARTITION
 
@@ -127,7 +127,7 @@ def flattened_nest(loop: scf.ForOp) -> list[scf.ForOp]:
     constant number of times, and need not drain."""
     nest = [loop]
     while isinstance(parent := nest[0].parent_op(), scf.ForOp) and not is_unrolled(parent) and passes_on(parent, nest[0]):
-        if constant_bounds(nest[0]) is None or DRAINS.on(nest[0]):
+        if constant_bounds(nest[0]) is None or DRAINS.on(nest[0]) or is_kept_apart(parent):
             break
         others = [op for op in parent.body.block.ops if op is not nest[0] and not op.has_trait(Pure)]
         if any(not isinstance(op, scf.YieldOp) for op in others):

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.dependences import carried_dependences
-from stc.analysis.loops import constant_bounds, is_flattened, pipeline_ii, pipeline_style, unroll_factor
+from stc.analysis.loops import constant_bounds, is_flattened, is_kept_apart, pipeline_ii, pipeline_style, unroll_factor
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression, size_text
 from stc.codegen.names import Scope
@@ -54,7 +54,7 @@ def _directives(loop: scf.ForOp) -> list[str]:
         directives.append(f"pipeline II={ii} style={pipeline_style(loop)}")
     elif _repeats_a_drain(loop):
         directives.append("pipeline off")  # a loop of one iteration is none to the tool
-    stays_apart = DRAINS.on(loop) or (ii is not None and bool(loop.iter_args))
+    stays_apart = is_kept_apart(loop) or (ii is not None and (DRAINS.on(loop) or bool(loop.iter_args)))
     if stays_apart and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
         directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
     if constant_bounds(loop) is None and (trips := trip_size(loop)) is not None:
