@@ -51,6 +51,15 @@ def test_layers_of_a_launch(tmp_path: Path, model: str, layers: int, budget: str
     assert weights and all(shape[0] == layers for shape in weights)
 
 
+def test_dumps_make_the_same_layers(tmp_path: Path) -> None:
+    """In front of `repeat-layers`, and behind it."""
+    compiled("gpt2-tiny", tmp_path / "one", 2, emit_ir=True, **DECODE)
+    for name in ("sink-reads", "size-fifos"):
+        (dump,) = (tmp_path / "one" / "ir").glob(f"*_{name}.mlir")
+        compile_model(CompileRequest(str(dump)), tmp_path / name)
+        assert (tmp_path / name / "kernel.cpp").read_text() == (tmp_path / "one" / "kernel.cpp").read_text()
+
+
 def test_a_schedule_makes_the_same_layers(tmp_path: Path) -> None:
     """Tasks that passes behind `assign-units` make are not in it."""
     compiled("gpt2-tiny", tmp_path / "one", 2, **DECODE)
