@@ -28,6 +28,7 @@ LONGEST_GROUP = 2**17
 TOKEN, GROUP = "token", "group"
 F32, BF16, INT8 = "f32", "bf16", "int8"
 _EXCEPT = "except"
+_OPTION = "--quantize"
 _OF_CACHES: Mapping[str, tuple[Any, ...]] = MappingProxyType({"kv": (F32, BF16, INT8), "attention": (F32, INT8)})
 _OF_MODEL: Mapping[str, tuple[Any, ...]] = MappingProxyType({**_OF_CACHES, "head": (4, 8, F32)})
 """What is said once, of the whole model."""
@@ -43,6 +44,24 @@ class LinearFormat:
     scale: str = "f16"
     activations: str = TOKEN
 
+    def __str__(self) -> str:
+        """All of it as a format says it, which `LinearFormat.read` reads."""
+        said = {"bits": self.bits, "group": self.group or _ROW, "scale": self.scale, "activations": self.activations}
+        return ",".join(f"{name}={value}" for name, value in said.items())
+
+    @classmethod
+    def read(cls, text: str, where: str) -> LinearFormat | None:
+        """The format of one layer: `f32` (None), or what `bits=4,group=32` says; CompileError, about `where`, for all else."""
+        if text == F32:
+            return None
+        entries = list(_entries(text))
+        names = [entry.name for entry in entries if not entry.path]
+        if not entries or len({*names} & {*_NAMES}) < len(entries):
+            accepted = f"{F32}, or {', '.join(f'{name}=...' for name in _NAMES)}, each at most once"
+            raise CompileError(f"'{text}' is no format of a layer", where=where, accepted=accepted)
+        said: dict[str, Any] = {entry.name: _value(entry, _ACCEPTED, where) for entry in entries}
+        return cls(**said)
+
     @property
     def largest(self) -> int:
         """The largest magnitude of an integer weight; both signs have it."""
@@ -54,10 +73,12 @@ class LinearFormat:
         size = min(self.group or length, length)
         if size > LONGEST_GROUP:
             accepted = f"group=1 to {LONGEST_GROUP}: sums of i32"
-            raise CompileError(f"group=row of a reduction of {length} terms", where="--quantize", accepted=accepted)
+            raise CompileError(f"group=row of a reduction of {length} terms", where=_OPTION, accepted=accepted)
         return -(-length // size), size
 
 
+_NAMES = tuple(part.name for part in fields(LinearFormat))
+_ROW = "row"
 ACTIVATION_LARGEST = 127
 _ACCEPTED: Mapping[str, tuple[Any, ...]] = MappingProxyType(
     {"bits": (4, 8), "scale": tuple(SCALES), "activations": (TOKEN, GROUP)}
@@ -99,7 +120,7 @@ class Quantisation:
             if not any(_holds(path, layer) for layer in known):
                 near = difflib.get_close_matches(path, known, n=3)
                 meant = f", did you mean {' or '.join(map(repr, near))}?" if near else ""
-                raise CompileError(f"no linear layer is called '{path}'{meant}", where="--quantize", accepted=", ".join(known))
+                raise CompileError(f"no linear layer is called '{path}'{meant}", where=_OPTION, accepted=", ".join(known))
 
 
 def _holds(path: str, layer: str) -> bool:
@@ -155,13 +176,28 @@ def of_part(text: str, layers: Collection[str], *, has_cache: bool) -> str:
     return of_this if text and changes else ""
 
 
+def with_formats(text: str, formats: Mapping[str, LinearFormat | None]) -> str:
+    """`text` (`read_quantisation`), changed where a layer of `formats` has another format in it; None: f32.
+
+    What `text` says of such a layer itself is replaced. A format for a layer below an excepted path stays one that
+    `read_quantisation` refuses.
+    """
+    before = read_quantisation(text)
+    others = {path: own for path, own in formats.items() if before.format_of(path) != own}
+    retained = [entry.text for entry in _entries(text) if entry.path not in others and (entry.name != "head" or HEAD not in others)]
+    layers_stay = [] if _is_of_layers(text) or not others else [f"bits={F32}"]
+    changed = [f"{_EXCEPT}={path}" if own is None else ",".join(f"{path}.{said}" for said in str(own).split(","))
+               for path, own in others.items()]
+    return ",".join((*layers_stay, *retained, *changed)) if others else text
+
+
 def read_quantisation(text: str) -> Quantisation:
     """What `bits=4,group=32,scale=f16,activations=group,head=8,kv=int8,attention=int8,except=attn,mlp.c_proj.bits=8` says.
 
-    `except` may be repeated. `PATH.bits` (`.group`, ...) is of the layers below that path alone; what is not said of them is as for
-    all others. `head`: bits of the layer `HEAD`, or f32; what is not said of it is as for all others, too. Where only caches and
-    attention are spoken of, all layers stay f32. CompileError for unknown words and values, and where a layer is excepted and has a
-    format of its own.
+    `bits=f32`: layers that nothing else is said of stay f32. `except` may be repeated. `PATH.bits` (`.group`, ...) is of the layers
+    below that path alone; what is not said of them is as for all others. `head`: bits of the layer `HEAD`, or f32; what is not said
+    of it is as for all others, too. Where only caches and attention are spoken of, all layers stay f32. CompileError for unknown
+    words and values, and where a layer is excepted and has a format of its own.
     """
     said: dict[str, dict[str, Any]] = {"": {}}
     excepted: list[str] = []
@@ -171,45 +207,48 @@ def read_quantisation(text: str) -> Quantisation:
             continue
         target = said.setdefault(entry.path, {})
         if entry.name in target:
-            raise CompileError(f"'{entry.text.partition('=')[0]}' is said twice", where="--quantize", accepted="each once")
-        target[entry.name] = _value(entry)
+            raise CompileError(f"'{entry.text.partition('=')[0]}' is said twice", where=_OPTION, accepted="each once")
+        target[entry.name] = _read(entry)
     default = said.pop("")
     of_model = {name: default.pop(name) for name in _OF_MODEL if name in default}
-    linear = LinearFormat(**default)
-    is_head_said, of_head = "head" in of_model, of_model.pop("head", linear.bits)
+    bits = default.get("bits", LinearFormat.bits)
+    linear = LinearFormat(**{name: value for name, value in default.items() if value != F32})
+    is_head_said, of_head = "head" in of_model, of_model.pop("head", bits)
     head = None if of_head == F32 else replace(linear, bits=of_head)
     if is_head_said and HEAD in said and (head is None or "bits" in said[HEAD]):
-        raise CompileError(f"both head={of_head} and {HEAD}.{next(iter(said[HEAD]))}", where="--quantize", accepted="one of both")
+        raise CompileError(f"both head={of_head} and {HEAD}.{next(iter(said[HEAD]))}", where=_OPTION, accepted="one of both")
     formats = {path: replace((head if path == HEAD else None) or linear, **own) for path, own in said.items()}
     for path in (*formats, *([HEAD] if is_head_said else [])):
         if other := next((other for other in excepted if _holds(other, path)), None):
             what = f"layer '{path}' is excepted ('{other}') and has a format of its own"
-            raise CompileError(what, where="--quantize", accepted="one of both")
+            raise CompileError(what, where=_OPTION, accepted="one of both")
     if (kv := of_model.get("kv", F32)) != INT8 and of_model.get("attention") == INT8:
         accepted = "kv=int8 with it, whose rows are the factors"
-        raise CompileError(f"attention=int8 with kv={kv}", where="--quantize", accepted=accepted)
+        raise CompileError(f"attention=int8 with kv={kv}", where=_OPTION, accepted=accepted)
     if not _is_of_layers(text):
         return Quantisation(None, head=None, **of_model)
-    return Quantisation(linear, tuple(excepted), formats, head, **of_model)
+    return Quantisation(None if bits == F32 else linear, tuple(excepted), formats, head, **of_model)
 
 
-def _value(entry: _Entry) -> int | str:
-    names = [part.name for part in fields(LinearFormat)]
-    if not entry.path:
-        names += _OF_MODEL
+def _read(entry: _Entry) -> int | str:
+    """The value of an entry of `--quantize`; CompileError where it has a name or value that does not exist there."""
+    names = _NAMES if entry.path else (*_NAMES, *_OF_MODEL)
     if entry.name not in names or not entry.value:
         accepted = f"{', '.join(f'{name}=...' for name in names)}, {_EXCEPT}=PATH, PATH.{names[0]}=..."
-        raise CompileError(f"'{entry.text}'", where="--quantize", accepted=accepted)
+        raise CompileError(f"'{entry.text}'", where=_OPTION, accepted=accepted)
+    values = {**_ACCEPTED, **_OF_MODEL}
+    return _value(entry, values if entry.path else {**values, "bits": (*_ACCEPTED["bits"], F32)}, _OPTION)
+
+
+def _value(entry: _Entry, accepted: Mapping[str, tuple[Any, ...]], where: str) -> int | str:
     name, text = entry.name, entry.value
     if name == "group":
-        if text == "row":
+        if text == _ROW:
             return 0
         if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= LONGEST_GROUP:
-            raise CompileError(f"'{entry.text}'", where="--quantize", accepted=f"group=1 to {LONGEST_GROUP}, or group=row")
+            raise CompileError(f"'{entry.text}'", where=where, accepted=f"group=1 to {LONGEST_GROUP}, or group={_ROW}")
         return int(text)
-    values = {**_ACCEPTED, **_OF_MODEL}[name]
-    for value in values:
+    for value in accepted[name]:
         if text == str(value):
             return value
-    accepted = ", ".join(f"{name}={value}" for value in values)
-    raise CompileError(f"'{entry.text}'", where="--quantize", accepted=accepted)
+    raise CompileError(f"'{entry.text}'", where=where, accepted=", ".join(f"{name}={value}" for value in accepted[name]))

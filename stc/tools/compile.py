@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
+from stc.quantisation.formats import LinearFormat
 from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.budget_fit import fit_of, is_aim, not_searched, searched_again, without_search
 from stc.tools.check_semantics import SemanticsCheck
@@ -125,7 +126,7 @@ def compile_from(
     progress("code generation")
     sizings = report["fifo_sizing"]["kernels"]
     units = units_of(model.module) if recorder.units is None else recorder.units
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units)
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats)
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
@@ -326,6 +327,7 @@ def design_report(
     """
     sequence = stages(options) if rest is None else rest
     run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
+    recorder.formats = run.found.get(QuantizeLinear.name, {})
     _require_reference(run.found.get(QuantizeLinear.name), recorder.quantised)
     recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
     _require_scales(recognised, recorder.parameters)
@@ -354,9 +356,10 @@ def design_report(
     }
 
 
-def _require_reference(rewritten: Iterable[str] | None, reference: frozenset[str] | None) -> None:
+def _require_reference(formats: Mapping[str, LinearFormat | None] | None, reference: frozenset[str] | None) -> None:
     """CompileError where a pass and the reference do not compute the same layers on integers."""
-    if rewritten is None or reference is None or (rewritten := frozenset(rewritten)) == reference:
+    rewritten = frozenset(layer for layer, own in (formats or {}).items() if own is not None)
+    if formats is None or reference is None or rewritten == reference:
         return
     layer = min(rewritten ^ reference)
     what = "is a product with a parameter, but no linear layer" if layer in rewritten else "is no single product with a parameter"
@@ -421,6 +424,8 @@ class Recorder:
     count: int = 0
     searched: Searched | None = None
     """What the search said of the design."""
+    formats: Mapping[str, LinearFormat | None] = field(default_factory=dict[str, "LinearFormat | None"])
+    """How linear layers are quantised, by path of the module; empty where none was asked to be."""
     quantised: frozenset[str] | None = None
     """The modules whose linear layers the reference computes on integers; None where nobody knows."""
     packed: frozenset[str] = frozenset()

@@ -49,7 +49,8 @@ class CompileRequest:
     confirm: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", with_dtype(self.options, self.dtype))  # what `dtype` stands for is said to the passes
+        if not self.options.quantize:  # what `dtype` stands for is said to the passes
+            object.__setattr__(self, "options", with_dtype(self.options, self.dtype))
 
 
 def with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:

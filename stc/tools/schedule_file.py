@@ -5,6 +5,7 @@
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
     [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
     [stc.units]              the compute unit of each task, where there are several (`assign-units`)
+    [stc.formats]            how each linear layer is quantised, where any is (`quantize-linear`)
 
 Given back unchanged (`--schedule`) for the same model, it gives the same design.
 """
@@ -14,13 +15,14 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from stc.analysis.storage import Storable
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
+from stc.quantisation.formats import F32, LinearFormat, read_quantisation, with_formats
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
 from stc.transforms.stream.assign_units import UNITS_TABLE
@@ -28,8 +30,8 @@ from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 
 FILE = "schedule.toml"
 
-OPTIONS, FIFOS = "options", "fifos"
-TABLES = (OPTIONS, FIFOS, MEMORIES_TABLE, UNITS_TABLE)
+OPTIONS, FIFOS, FORMATS = "options", "fifos", "formats"
+TABLES = (OPTIONS, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -44,9 +46,14 @@ _FIFOS = """\
 # Leave this table out after a change of anything above: it follows from the rest.
 """
 
-
 _MEMORIES = """\
 # What each array of a task ("task.array") and each FIFO of more than two tokens is built of: LUTs (lutram, srl), bram or uram.
+"""
+
+
+_FORMATS = """\
+# How each linear layer, by path of its module, is quantised: as --quantize says it of one, or f32. Of one that is left out, what
+# `quantize` above says.
 """
 
 
@@ -70,7 +77,25 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         if type(value) is not known[name]:
             raise CompileError(f"{name} is {value!r}", where=where, accepted=f"a value of type {known[name].__name__}")
     given = set(given)
-    return replace(options, **{name: value for name, value in table.items() if name not in given})
+    return _with_formats(replace(options, **{name: value for name, value in table.items() if name not in given}), said, given)
+
+
+def _with_formats(options: PipelineOptions, said: Mapping[str, Any], given: Collection[str]) -> PipelineOptions:
+    """The options, such that each layer of the schedule's table of formats has that one; CompileError where it cannot, and where
+    the command line asks for another."""
+    where = f"{options.schedule} [{OWN_TABLE}.{FORMATS}]"
+    table = said.get(FORMATS, {})
+    if not isinstance(table, dict) or not all(isinstance(text, str) for text in table.values()):
+        what, accepted = f"'{OWN_TABLE}.{FORMATS}' is no table of texts", f'"PATH" = "{LinearFormat()}"'
+        raise CompileError(what, where=options.schedule, accepted=accepted)
+    formats = {path: LinearFormat.read(text, f"{where} {path}") for path, text in table.items()}
+    text = with_formats(options.quantize, formats)
+    if "quantize" in given and text != options.quantize:
+        asked = read_quantisation(options.quantize)
+        path = next(path for path, own in formats.items() if asked.format_of(path) != own)
+        what = f"'{path}' is {formats[path] or F32} here, and {asked.format_of(path) or F32} by --quantize or --dtype"
+        raise CompileError(what, where=where, accepted="one of both: leave out the option, or the layer's entry")
+    return replace(options, quantize=text)
 
 
 def schedule_text(
@@ -79,9 +104,11 @@ def schedule_text(
     sizings: Sequence[Mapping[str, Any]] | None,
     memories: Iterable[Storable],
     units: Mapping[str, str],
+    formats: Mapping[str, LinearFormat | None],
 ) -> str:
     """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
-    `memories`: those that were chosen are said; `units`: by task."""
+    `memories`: those that were chosen are said; `units`: by task; `formats`: by path
+    of the layer, None: f32."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
     comments = _comments()
     for field in fields(PipelineOptions):
@@ -104,6 +131,9 @@ def schedule_text(
     if units:
         lines += ["", f"# The compute unit of each task.\n[{OWN_TABLE}.{UNITS_TABLE}]"]
         lines += [f"{_key(task)} = {_value(unit)}" for task, unit in units.items()]
+    if said := {path: own for path, own in formats.items() if path}:  # what is outside of modules has no path to be called by
+        lines += ["", _FORMATS + f"[{OWN_TABLE}.{FORMATS}]"]
+        lines += [f"{_key(path)} = {_value(str(own or F32))}" for path, own in said.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -75,6 +75,21 @@ def scores():
     return Scores(), {"x": torch.randn(2, 7, 10)}
 
 
+class Perceptron(nn.Module):
+    """Two layers to be quantised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(12, 8), nn.Linear(8, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(torch.relu(self.up(x)))
+
+
+def perceptron():
+    return Perceptron(), (torch.randn(3, 12),)
+
+
 def linear():
     """Of 37 terms, which no group divides."""
     torch.manual_seed(0)

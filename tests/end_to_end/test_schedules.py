@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions, stages, steps
+from stc.quantisation.formats import LinearFormat, read_quantisation
 from stc.tools.schedule_file import with_schedule
 from stc.tools.stc import app
 from stc.transforms.stream.size_fifos import SizeFifos
@@ -20,6 +21,7 @@ from stc_testing.small import small_options
 pytestmark = pytest.mark.heavy
 
 LINEAR = str(Path(__file__).parents[2] / "examples" / "linear_relu.mlir")
+PERCEPTRON = str(Path(__file__).with_name("modules.py")) + ":perceptron"
 PRODUCT = str(Path(__file__).with_name("modules.py")) + ":scores"
 
 
@@ -100,12 +102,52 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
         ("[stc.options]\ntile = 0\n", "tile is 0; accepted: at least 1"),
         ("[stc.options]\nschedule = 'other.toml'\n", "no option is called 'schedule'"),
         ("stc.options = [1]\n", "'stc.options' is no table"),
+        ("[stc.formats]\nfc = 4\n", "'stc.formats' is no table of texts"),
+        ("[stc.formats]\nfc = 'bits=3'\n", "fc: 'bits=3'; accepted: bits=4, bits=8"),
+        ("[stc.formats]\nfc = ''\n", "'' is no format of a layer; accepted: f32, or bits=..., group="),
+        ("[stc.formats]\nfc = 'bits=4,fc.bits=8'\n", "'bits=4,fc.bits=8' is no format of a layer"),
+        ("[stc.formats]\nfc = 'kv=int8'\n", "'kv=int8' is no format of a layer"),
         ("[stc.fifo]\nx = 8\n", "there is no table 'stc.fifo'; accepted: options, fifos, memories"),
     ],
 )
 def test_wrong_tables(text: str, complaint: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=complaint):
         with_schedule(schedule(tmp_path, text), ())
+
+
+def test_formats_of_layers_can_be_edited(tmp_path: Path) -> None:
+    """What a design's schedule lists is what is given back; an edited entry reaches passes, reference and parameters."""
+    compiled(tmp_path / "first", PERCEPTRON, "--small", "--quantize", "bits=8,down.bits=4")
+    text = (tmp_path / "first" / "schedule.toml").read_text()
+    formats = {"up": f"{LinearFormat(8)}", "down": f"{LinearFormat(4)}"}
+    assert tomllib.loads(text)["stc"]["formats"] == formats
+    edited = tmp_path / "edited.toml"
+    options = text[: text.index("\n\n[", text.index("[stc.options]"))]  # other formats make other computations
+    edited.write_text(f"{options}\n[stc.formats]\nup = 'f32'\ndown = 'bits=8,group=4'\n")
+    found = compiled(tmp_path / "again", PERCEPTRON, "--schedule", str(edited), "--check")
+    said = tomllib.loads(found["schedule.toml"].decode())["stc"]
+    assert said["formats"] == {"up": "f32", "down": f"{LinearFormat(8, 4)}"}
+    manifest = read_manifest(tmp_path / "again")
+    assert manifest.options["quantize"] == said["options"]["quantize"] == f"bits=8,except=up,{of_path('down', LinearFormat(8, 4))}"
+    again = compiled(tmp_path / "third", PERCEPTRON, "--schedule", str(tmp_path / "again" / "schedule.toml"))
+    assert again == {name: found[name] for name in again}
+
+
+def of_path(path: str, own: LinearFormat) -> str:
+    return ",".join(f"{path}.{said}" for said in str(own).split(","))
+
+
+def test_formats_of_layers_and_those_of_the_command_line(tmp_path: Path) -> None:
+    """A table alone quantises what it names; the command line may say the same, and nothing else."""
+    options = schedule(tmp_path, "[stc.formats]\nfc = 'bits=4'\n")
+    expected = f"bits=f32,{of_path('fc', LinearFormat(4))}"
+    assert with_schedule(options, ()).quantize == expected
+    chosen = read_quantisation(expected)
+    assert (chosen.format_of("fc"), chosen.format_of("fd"), chosen.format_of("lm_head")) == (LinearFormat(4), None, None)
+    same = replace(options, quantize="bits=8,fc.bits=4")
+    assert with_schedule(same, ["quantize"]).quantize == same.quantize
+    with pytest.raises(CompileError, match=r"formats\]: 'fc' is bits=4,.*, and bits=8,.* by --quantize or --dtype; accepted"):
+        with_schedule(replace(options, quantize="bits=8"), ["quantize"])
 
 
 def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:

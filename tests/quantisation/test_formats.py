@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stc.diagnostics import CompileError
-from stc.quantisation.formats import DTYPES, LinearFormat, of_part, read_quantisation
+from stc.quantisation.formats import DTYPES, LinearFormat, of_part, read_quantisation, with_formats
 
 LAYERS = ("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")
 
@@ -68,6 +68,41 @@ def test_what_is_said_of_caches_alone_leaves_layers_in_f32():
     assert read_quantisation("kv=bf16,head=4").format_of("mlp.c_fc") == LinearFormat(8)
 
 
+@pytest.mark.parametrize(
+    ("text", "formats", "expected"),
+    [
+        ("bits=8", {"attn": LinearFormat(8), "lm_head": LinearFormat(8)}, "bits=8"),
+        ("bits=8,kv=int8", {"attn.c_proj": None}, "bits=8,kv=int8,except=attn.c_proj"),
+        ("bits=4,head=8,except=attn", {"lm_head": None, "attn": None}, "bits=4,except=attn,except=lm_head"),
+        ("kv=int8", {"a": LinearFormat(4, 2)}, "bits=f32,kv=int8,a.bits=4,a.group=2,a.scale=f16,a.activations=token"),
+        ("", {"attn": None}, ""),
+        ("attn.bits=4,attn.group=2", {"attn": None}, "except=attn"),
+        ("attn.bits=4", {"attn.c_proj": None}, "attn.bits=4,except=attn.c_proj"),
+    ],
+)
+def test_formats_of_single_layers(text: str, formats: dict[str, LinearFormat | None], expected: str) -> None:
+    """Only what differs is said, in place of what was said of that layer."""
+    found = with_formats(text, formats)
+    assert found == expected
+    assert {path: read_quantisation(found).format_of(path) for path in formats} == formats
+
+
+def test_a_layer_below_an_excepted_path_has_no_format() -> None:
+    with pytest.raises(CompileError, match=r"'attn\.c_proj' is excepted \('attn'\) and has a format of its own"):
+        read_quantisation(with_formats("except=attn", {"attn.c_proj": LinearFormat()}))
+
+
+def test_layers_stay_unless_more_is_said() -> None:
+    chosen = read_quantisation("bits=f32,group=4,mlp.scale=bf16,head=4")
+    assert chosen.format_of("attn.c_proj") is None
+    assert chosen.format_of("mlp.c_fc") == LinearFormat(8, 4, "bf16") and chosen.format_of("lm_head") == LinearFormat(4, 4)
+
+
+@pytest.mark.parametrize("one", [LinearFormat(), LinearFormat(4, 128, "bf16", "group")])
+def test_a_format_is_read_as_it_is_written(one: LinearFormat) -> None:
+    assert LinearFormat.read(str(one), "here") == one and LinearFormat.read("f32", "here") is None
+
+
 def test_dtypes_are_formats():
     assert [read_quantisation(text).default for text in DTYPES.values()] == [LinearFormat(8), LinearFormat(4, 128)]
 
@@ -75,7 +110,8 @@ def test_dtypes_are_formats():
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("bits=3", "--quantize: 'bits=3'; accepted: bits=4, bits=8"),
+        ("bits=3", "--quantize: 'bits=3'; accepted: bits=4, bits=8, bits=f32"),
+        ("mlp.bits=f32", "'mlp.bits=f32'; accepted: bits=4, bits=8"),
         ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., kv=..., attention=..., head=..., "),
         ("group=0", "'group=0'; accepted: group=1 to 131072, or group=row"),
         ("group=many", "'group=many'"),

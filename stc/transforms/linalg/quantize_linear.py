@@ -70,18 +70,17 @@ class QuantizeLinear(FindingPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         self.find(ctx, op)
 
-    def find(self, ctx: Context, op: ModuleOp) -> tuple[str, ...]:
-        """The modules whose contractions were rewritten; '' for one outside of modules."""
+    def find(self, ctx: Context, op: ModuleOp) -> dict[str, LinearFormat | None]:
+        """How the contractions of each module were rewritten, None for those that stay f32; '' for one outside of modules."""
         chosen = read_quantisation(self.format)
         found = [linear for function in functions_of(op) for linear in _linears(generics_in(function), host_values(function))]
         chosen.require_known([*map(_layer, found), *_of_integers(op)])
-        formats = [(linear, chosen.format_of(_layer(linear))) for linear in found]
-        rewritten = [(linear, own) for linear, own in formats if own is not None]
-        layers = tuple(dict.fromkeys(_layer(linear) for linear, _ in rewritten))
-        for linear, own in rewritten:
-            _quantise(linear, own)
+        formats = {layer: chosen.format_of(layer) for layer in map(_layer, found)}
+        for linear in found:
+            if (own := formats[_layer(linear)]) is not None:
+                _quantise(linear, own)
         erase_dead_ops(op)
-        return layers
+        return formats
 
 
 # What is rewritten ----------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ SPECIAL = [0.0, 1e-44, 1e-38, 1e-5, 1.0, 1e3, 1e36, np.inf, np.nan]
 def quantised(m: int, n: int, k: int, text: str, *, transposed: bool = False) -> ModuleOp:
     shape, along = (f"{k}x{n}", "k, n") if transposed else (f"{n}x{k}", "n, k")
     module = parse_module(LINEAR.format(m=m, n=n, k=k, shape=shape, along=along))
-    assert QuantizeLinear(text).find(make_context(), module) == ("fc",)
+    assert QuantizeLinear(text).find(make_context(), module) == {"fc": read_quantisation(text).default}
     module.verify()
     return module
 
@@ -176,5 +176,5 @@ def test_an_unknown_module_is_named() -> None:
 def test_what_is_no_linear_layer_stays(text: str) -> None:
     module = parse_module(text.format(m=2, n=3, k=4, shape="3x4", along="n, k"))
     before = str(module)
-    assert QuantizeLinear().find(make_context(), module) == ()
+    assert QuantizeLinear().find(make_context(), module) == {}
     assert str(module) == before
