@@ -77,7 +77,7 @@ def measure(text: str, folder: Path) -> Row:
     first = next(at for step, at in seen if step.startswith("packing layer"))
     last = next(at for step, at in seen if step.startswith("head:"))
     told, peak = sharing(model), 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Row(name, len(model.layers), int(positions), int(rows), end - begin, peak, told.shared, told.apart, last - first)
+    return Row(name, model.layer_count, int(positions), int(rows), end - begin, peak, told.shared, told.apart, last - first)
 
 
 def markdown(rows: Sequence[Row]) -> str:

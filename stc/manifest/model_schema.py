@@ -1,8 +1,9 @@
 """Schema of `model.json`: a whole language model as emitted projects, one for each stage and kind of layer, and its data.
 
 Files are paths relative to the folder of model.json. Arrays are raw little-endian f32, row-major. One step of a model: rows of
-`tokens` (plus rows of `positions`) go through a launch per layer of the prefill or decode project of its kind, with the layer's
-parameters; the last row goes to the head, which gives the logits and the next token, with the parameters of its own project.
+`tokens` (plus rows of `positions`) go through a launch per layer, or per `layers_per_launch` of them, of the prefill or decode
+project of its kind, with the layers' parameters; the last row goes to the head, which gives the logits and the next token, with the
+parameters of its own project.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from stc.manifest.schema import Order
 
-MODEL_VERSION = 4
+MODEL_VERSION = 5
 """Of this schema and of how parameters are packed."""
 
 PREFILL, DECODE = "prefill", "decode"
@@ -108,10 +109,13 @@ class LayerParameter:
 
 @dataclass(frozen=True)
 class LayerKind:
-    """Layers that share kernels. `caches`: by the name of the input that each stage reads and updates in place, [1, heads, max_seq,
-    entries of a head] as a tensor. `parameters`: all that the stages take, one behind the other. `mask` [max_seq, max_seq] is added
-    to scores, with -inf; `rows`: by the name of an input, a row for each position. `stages`: `DECODE`, and `PREFILL` where a launch
-    may take several rows."""
+    """Layers that share kernels.
+
+    `caches`: by the name of the input that each stage reads and updates in place, [1, heads, max_seq, entries of a head] as a
+    tensor, behind a dimension for the layers of a launch where it computes several. `parameters`: all that the stages take, one
+    behind the other. `mask` [max_seq, max_seq] is added to scores, with -inf; `rows`: by the name of an input, a row for each
+    position. `stages`: `DECODE`, and `PREFILL` where a launch may take several rows.
+    """
 
     caches: dict[str, BufferLayout]
     parameters: tuple[LayerParameter, ...]
@@ -122,7 +126,7 @@ class LayerKind:
 
 @dataclass(frozen=True)
 class ModelLayer:
-    """One layer: its kind, and its packed parameters."""
+    """The layers of one launch: their kind, and their packed parameters."""
 
     kind: str
     parameters: CheckedFile
@@ -130,7 +134,8 @@ class ModelLayer:
 
 @dataclass(frozen=True)
 class ModelManifest:
-    """The whole model. `source`: what was compiled; `end_tokens`: those that end a text.
+    """The whole model. `source`: what was compiled; `end_tokens`: those that end a text. `layers`: of each launch, which computes
+    `layers_per_launch` of them.
 
     `tolerance`: of the f32 figures, as a part of the largest: logits closer to each other are a near-tie. `clock_mhz` and
     `launch_us` (what a launch costs the host): of the platform.
@@ -144,6 +149,7 @@ class ModelManifest:
     vocabulary: int
     kinds: dict[str, LayerKind]
     layers: tuple[ModelLayer, ...]
+    layers_per_launch: int
     head: StageProject
     tokens: Table
     positions: Table | None
@@ -152,6 +158,11 @@ class ModelManifest:
     tolerance: float
     clock_mhz: float
     launch_us: float
+
+    @property
+    def layer_count(self) -> int:
+        """Of the model."""
+        return len(self.layers) * self.layers_per_launch
 
     @property
     def projects(self) -> tuple[StageProject, ...]:

@@ -49,6 +49,7 @@ def generate_command(
     rows: Rows = 16,
     budget: Budget = PLAN,
     small: Small = False,
+    layers: Annotated[int, typer.Option(help="Layers of a launch: a number that divides the model's.", min=1)] = 1,
     dtype: DType = F32,
     quantize: Quantize = "",
     weights: Weights = None,
@@ -68,7 +69,10 @@ def generate_command(
 
     asked, sampling = _Asked.read(prompt, tokens, max_new_tokens), read_sampling(sample)
     opened = _device(device, xclbin, Path(model))
-    chosen = PipelineOptions(rows=rows, quantize=quantize, budget=budget_of(ctx, budget, small=small))
+    units = PipelineOptions.units if layers == 1 else "memory"
+    chosen = PipelineOptions(
+        rows=rows, quantize=quantize, budget=budget_of(ctx, budget, small=small), layers=layers, units=units
+    )
     options = with_dtype(chosen, dtype)
     with _folder(model, max_seq, weights, seed, options, out, asked) as folder:
         given = asked.tokens_for(folder)
@@ -224,8 +228,8 @@ def _folder(
     """The compiled project that `model` is, or that it is compiled to for as long as it is wanted, if it can do what is asked."""
     path = Path(model)
     if (path / MODEL).is_file():
-        if max_seq is not None or weights is not None or out is not None or options.quantize:
-            accepted = "no --max-seq, --weights, --dtype, --quantize or --out"
+        if max_seq is not None or weights is not None or out is not None or options.quantize or options.layers > 1:
+            accepted = "no --max-seq, --weights, --dtype, --quantize, --layers or --out"
             raise CompileError("the model is compiled already", where=model, accepted=accepted)
         yield path
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -18,7 +18,7 @@ from stc.codegen.layer_parameters import PackedParameter, packed_parameters
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, require_free
 from stc.codegen.templates import render_model
-from stc.diagnostics import NoRunTimeSize
+from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.frontend.draws import EXAMPLE, FOR_LARGE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -115,7 +115,7 @@ class _Compiler:
     def __init__(self, request: CompileRequest, source: LanguageModelSource, files: FinishedFiles, progress: Progress):
         self._request, self._source, self._files, self._progress = request, source, files, progress
         self._folder = files.folder
-        self._model, self._quantize = source.model, request.options.quantize
+        self._model, self._quantize, self._count = source.model, request.options.quantize, request.options.layers
         asked = request.options.rows if "rows" in request.given else ROWS
         if self._quantize:
             self._model.require_quantisation(self._quantize)
@@ -127,11 +127,12 @@ class _Compiler:
     def compiled(self) -> ModelManifest:
         model = self._model
         model.require_equal_kinds()
+        launches = _launches(model.layer_kinds, self._count, self._source.name)
         firsts = {kind: model.layer_kinds.index(kind) for kind in model.layer_kinds}
         stages = {kind: self._stages(kind, first) for kind, first in firsts.items()}
         packed = {kind: _packed(stages[kind]) for kind in firsts}
         kinds = {kind: self._kind(kind, first, stages[kind], packed[kind]) for kind, first in firsts.items()}
-        layers = [self._layer(index, packed[kind]) for index, kind in enumerate(model.layer_kinds)]
+        layers = [self._launch(layers, packed[model.layer_kinds[layers[0]]]) for layers in launches]
         head = self._stage("head", "", None, 1)
         timing = head.manifest.memory
         assert timing is not None
@@ -147,6 +148,7 @@ class _Compiler:
             vocabulary=embedding.tokens.shape[0],
             kinds=kinds,
             layers=tuple(layers),
+            layers_per_launch=self._count,
             head=head.project,
             tokens=self._table("tokens.bin", embedding.tokens),
             positions=None if embedding.positions is None else self._table("positions.bin", embedding.positions),
@@ -171,22 +173,28 @@ class _Compiler:
             return self._compiled_stage(stage, kind, layer, rows, False, origin)
 
     def _compiled_stage(self, stage: str, kind: str, layer: int | None, rows: int, sized: bool, origin: str) -> _Stage:
+        from stc.frontend.layers import require_one_kind
         from stc.frontend.sources import Part, export_part
 
         begin = time.perf_counter()
         name = f"{stage}_{kind}" if kind else stage
         self._progress(f"{name}: export to linalg")
         quantize = self._model.quantisation_of(layer, self._quantize)
-        asked = replace(self._request, options=replace(self._request.options, quantize=quantize, budget=self._budget))
+        alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self._count > 1 else {}
+        of_part = replace(self._request.options, quantize=quantize, budget=self._budget, **alone)
+        asked = replace(self._request, options=of_part)
         # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
         draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
         request = replace(
             asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
         )
         part = Part(stage, rows, request.max_seq, layer, sized)
-        model = export_part(self._model, part, Draws(draws, request.seed, quantize), self._source.name)
+        parts = [part] if layer is None else [replace(part, layer=index) for index in range(layer, layer + self._count)]
+        models = [export_part(self._model, each, Draws(draws, request.seed, quantize), self._source.name) for each in parts]
         options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
-        start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
+        require_one_kind(models)
+        model, layers = models[0], models if options.layers > 1 else ()
+        start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference}, tuple(layers))
         seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
@@ -217,18 +225,22 @@ class _Compiler:
             stages={name: stage.project for name, stage in stages.items()},
         )
 
-    def _layer(self, index: int, packed: list[PackedParameter]) -> ModelLayer:
-        self._progress(f"packing layer {index} of {len(self._model.layer_kinds)}")
+    def _launch(self, layers: range, packed: list[PackedParameter]) -> ModelLayer:
+        """What a launch takes for these layers: of several, the parameters of one behind those of the other."""
+        self._progress(f"packing layer {layers[-1]} of {len(self._model.layer_kinds)}")
         from stc.frontend.arrays import to_numpy
         from stc.frontend.eager_run import module_state
 
         def words() -> Iterator[bytes]:
-            parameters = {name: to_numpy(value, name) for name, value in module_state(self._model.layer(index)).items()}
+            states = [module_state(self._model.layer(index)) for index in layers]
+            each = [{name: to_numpy(value, name) for name, value in state.items()} for state in states]
+            parameters = each[0] if len(each) == 1 else {name: np.stack([own[name] for own in each]) for name in each[0]}
             return (parameter.words(parameters) for parameter in packed)
 
         decides = [[asdict(parameter.recipe), encode(parameter.layout)] for parameter in packed]
         key = digest(json.dumps(decides).encode())
-        return ModelLayer(self._model.layer_kinds[index], self._files.file(f"parameters/{index:03d}.bin", key, words))
+        first = layers[0]
+        return ModelLayer(self._model.layer_kinds[first], self._files.file(f"parameters/{first:03d}.bin", key, words))
 
     def _link(self, stages: list[_Stage]) -> None:
         """What makes one binary of the kernels of all stages."""
@@ -248,6 +260,19 @@ class _Compiler:
             return None
         shutil.copyfile(tokenizer, self._folder / TOKENIZER)
         return checked_file(self._folder / TOKENIZER, TOKENIZER)
+
+
+def _launches(kinds: Sequence[str], count: int, where: str) -> list[range]:
+    """The layers of each launch, `count` of one kind in a row; CompileError where the model does not consist of such rows."""
+    if not _are_rows(kinds, count):
+        possible = [str(number) for number in range(1, len(kinds) + 1) if _are_rows(kinds, number)]
+        told = ", ".join(kind or "layer" for kind in kinds) if len(set(kinds)) > 1 else f"{len(kinds)} layers"
+        raise CompileError(f"--layers {count} of a model of {told}", where=where, accepted=", ".join(possible))
+    return [range(first, first + count) for first in range(0, len(kinds), count)]
+
+
+def _are_rows(kinds: Sequence[str], count: int) -> bool:
+    return len(kinds) % count == 0 and all(len({*kinds[first : first + count]}) == 1 for first in range(0, len(kinds), count))
 
 
 def tokenizer_of(source: LanguageModelSource) -> Path | None:

@@ -51,12 +51,13 @@ STORIES = Path(__file__).parents[2] / "examples" / "stories260K"
 @dataclass(frozen=True)
 class Family:
     """A tiny twin with these options of its configuration changed. `saved`: its parameters come from a file, as a user's do.
-    `quantize`: how it computes, as the reference does."""
+    `quantize`: how it computes, as the reference does. `layers`: of a launch."""
 
     twin: str
     options: dict[str, Any]
     saved: bool = False
     quantize: str = ""
+    layers: int = 1
 
 
 GEMMA = {"num_hidden_layers": 3, "layer_types": [SLIDING, FULL, SLIDING]}
@@ -64,7 +65,7 @@ FAMILIES = {
     "gpt2": Family("gpt2-tiny", {"vocab_size": 512}),
     "gpt2-medium": Family("gpt2-medium-tiny", {"n_layer": 2}),
     "qwen2.5": Family("qwen2.5-0.5b-tiny", {"num_hidden_layers": 2}, saved=True),
-    "qwen3": Family("qwen3-0.6b-tiny", {"num_hidden_layers": 2}),
+    "qwen3": Family("qwen3-0.6b-tiny", {"num_hidden_layers": 4}, layers=2),
     "tinyllama": Family("tinyllama-1.1b-tiny", {"num_hidden_layers": 3}),
     "llama-3.2": Family("llama-3.2-1b-tiny", {"num_hidden_layers": 2}),
     "gemma3": Family("gemma3-1b-tiny", GEMMA),
@@ -92,7 +93,8 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
                 model.save_pretrained(root / name)
                 made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=ROWS, out=out, budget=SMALL).loaded, model)
             else:
-                made[name] = Twin(LanguageModel(compiled(spec, out, quantize=family.quantize)), model)
+                several: dict[str, Any] = {"layers": family.layers, "units": "memory"} if family.layers > 1 else {}
+                made[name] = Twin(LanguageModel(compiled(spec, out, quantize=family.quantize, **several)), model)
         return made[name]
 
     return make

@@ -11,7 +11,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, scf, vector
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, VectorType, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -33,8 +33,9 @@ from stc.dialects.dataflow import (
     YieldOp,
     own_kernel_of,
 )
+from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import DRAINS, PARAMETER
-from stc.dialects.itensor import SizeOp
+from stc.dialects.itensor import ItensorType, SizeOp
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
 from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
 from stc.iteration.order import Loop, StreamOrder
@@ -59,7 +60,7 @@ class RepeatLayers(ModulePass):
     * `count`: of layers; 1 (default) changes nothing.
 
     Accepted: one kernel without own kernels; one tensor that each of its runs takes (through any number of loads) and returns
-    (through one store), and no other result but updates in place.
+    (through one store, or one for each of its stripes), and no other result but updates in place.
 
         func.func @main(%x: tensor<32xf32>, %w: tensor<32xf32> {stc.parameter}) -> (tensor<32xf32>)
         dataflow.task @load_w ins(%m = ... : memref<8xvector<4xf32>>) outs(...) kind load unit @memory {
@@ -92,10 +93,12 @@ class RepeatLayers(ModulePass):
 
 @dataclass(frozen=True)
 class _Port:
-    """A task that moves all of a tensor through one memory port and one stream, once, in `order`."""
+    """A task that moves what `order` enumerates of a tensor of this `shape`, all of it or a stripe, through one memory port and one
+    stream, once."""
 
     task: TaskOp
     order: StreamOrder
+    shape: tuple[int, ...]
 
     @property
     def stream(self) -> SSAValue:
@@ -105,11 +108,16 @@ class _Port:
 
 @dataclass(frozen=True)
 class _State:
-    """What goes from layer to layer: a tensor called `name`, into the kernel through `loads`, in any shapes, and out by `store`."""
+    """What goes from layer to layer: a tensor called `name`, into the kernel through `loads`, in any shapes, and out through
+    `stores`, each of which moves a stripe: token by token in turn."""
 
     name: str
     loads: Sequence[_Port]
-    store: _Port
+    stores: Sequence[_Port]
+
+    @property
+    def ports(self) -> list[_Port]:
+        return [*self.loads, *self.stores]
 
 
 class _Repetition:
@@ -123,8 +131,9 @@ class _Repetition:
     def run(self) -> None:
         state = self._state()
         graph = task_graph(self._kernel).graph
-        moved = [port.task for port in (*state.loads, state.store)]
-        between = set[str]().union(*(_between(graph, load.task.sym_name.data, moved[-1].sym_name.data) for load in state.loads))
+        moved = [port.task for port in state.ports]
+        ways = [(load.task.sym_name.data, store.task.sym_name.data) for load in state.loads for store in state.stores]
+        between = set[str]().union(*(_between(graph, first, last) for first, last in ways))
         others = [task for task in tasks_of(self._kernel) if task not in moved]
         self._stack()
         for task in others:
@@ -144,18 +153,19 @@ class _Repetition:
             raise CompileError(what, where=self._where, accepted="one of one shape, with one memory port for each use")
         ((argument, unpack),) = pairs
         self._require_no_other(unpack)
-        name, ports = argument.name_hint or "layers", list[_Port]()
+        loads, inputs = list[_Port](), list(enumerate(self._kernel.inputs))
         for pack in taken[argument]:
-            operands = [index for index, value in enumerate(self._kernel.inputs) if value is pack.result]
-            ports += [self._port(self._kernel.arguments[index], pack.layout.order) for index in operands]
-        result = unpack.source
-        assert isinstance(result, OpResult)
-        return _State(name, ports, self._port(self._kernel.terminator.arguments[result.index], unpack.layout.order))
+            for stripe, order in _stripes(pack):
+                operands = [self._kernel.arguments[index] for index, value in inputs if value is stripe]
+                loads += [self._port(operand, order, pack.layout) for operand in operands]
+        results = [(self._kernel.outputs.index(stripe), order) for stripe, order in _stripes(unpack)]
+        stores = [self._port(self._kernel.terminator.arguments[index], order, unpack.layout) for index, order in results]
+        return _State(argument.name_hint or "layers", loads, stores)
 
     def _require_no_other(self, unpack: UnpackOp) -> None:
         """What else a layer returned would be lost, but for the last one's."""
         for result, place in zip(self._kernel.outputs, self._kernel.places, strict=True):
-            if place is None and result is not unpack.source:
+            if place is None and result not in unpack.stripes:
                 what = f"%{result.name_hint or 'result'} is a result of each layer"
                 raise CompileError(what, where=self._where, accepted="the tensor that goes round, and updates in place")
 
@@ -163,7 +173,7 @@ class _Repetition:
         """The packs of an argument that is the same for all layers, if that is all that happens to it but for reshapes."""
         users = [use.operation for use in uses_through(argument)]
         updated = [self._kernel.inputs[place.operand] for place in self._kernel.places if place is not None]
-        packs = [user for user in users if isinstance(user, PackOp) and len(user.stripes) == 1 and user.result not in updated]
+        packs = [user for user in users if isinstance(user, PackOp) and not {*user.stripes} & {*updated}]
         return packs if len(packs) == len(users) and not self._is_own(argument) else []
 
     def _returned(self) -> Iterator[tuple[UnpackOp, Attribute]]:
@@ -172,19 +182,18 @@ class _Repetition:
         assert terminator is not None
         for value in terminator.operands:
             unpack = through_reshapes(value).owner
-            if not isinstance(unpack, UnpackOp) or len(unpack.stripes) != 1:
-                continue
-            result = unpack.source
-            if isinstance(result, OpResult) and result.owner is self._kernel and self._kernel.places[result.index] is None:
+            outputs = self._kernel.outputs
+            free = [result for result, place in zip(outputs, self._kernel.places, strict=True) if place is None]
+            if isinstance(unpack, UnpackOp) and {*unpack.stripes} <= {*free}:
                 yield unpack, value.type
 
-    def _port(self, memory: SSAValue, order: StreamOrder) -> _Port:
+    def _port(self, memory: SSAValue, order: StreamOrder, layout: ItensorType) -> _Port:
         tasks = [use.operation for use in memory.uses if isinstance(use.operation, TaskOp)]
         streams = [value for task in tasks for value in (*task.ins, *task.outs) if isinstance(value.owner, CreateOp)]
         if len(tasks) != 1 or len(streams) != 1:
             what = f"%{memory.name_hint or 'tensor'} has {len(tasks)} tasks that move it, with {len(streams)} streams"
             raise CompileError(what, where=self._where, accepted="one task with one stream")
-        port = _Port(tasks[0], order)
+        port = _Port(tasks[0], order, layout.order.static_shape)
         if (count := self._tokens(port.stream)) != order.token_count:
             what = f"task @{port.task.sym_name.data} moves {count} tokens of {order.token_count}"
             raise CompileError(what, where=self._where, accepted="each token once")
@@ -296,40 +305,44 @@ class _Repetition:
     def _move(self, state: _State) -> list[SSAValue]:
         """A task that sends the input of each layer and takes its output, with storage for one. Returns the streams by which it
         gets the first input and sends the last output."""
-        downs, up = [port.stream for port in state.loads], state.store.stream
+        downs, ups = [port.stream for port in state.loads], [port.stream for port in state.stores]
         names = symbols_of(self._kernel)
-        firsts = [self._new_stream(port, "first", names) for port in state.loads]
-        last = self._new_stream(state.store, "last", names)
-        mover = TaskOp(names.fresh(f"move_{state.name}"), [*firsts, up], [*downs, last], unit=state.loads[0].task.unit)
-        Builder(InsertPoint.before(state.store.task)).insert(mover)
-        *arrive, returns = mover.input_ports
-        *sends, ends = mover.output_ports
+        stores = {port.task for port in state.stores}
+        earliest = next(task for task in tasks_of(self._kernel) if task in stores)
+        firsts = [self._new_stream(port, "first", names, port.task) for port in state.loads]
+        lasts = [self._new_stream(port, "last", names, earliest) for port in state.stores]
+        mover = TaskOp(names.fresh(f"move_{state.name}"), [*firsts, *ups], [*downs, *lasts], unit=state.loads[0].task.unit)
+        Builder(InsertPoint.before(earliest)).insert(mover)
+        arrive, returns = mover.input_ports[: len(firsts)], mover.input_ports[len(firsts) :]
+        sends, ends = mover.output_ports[: len(downs)], mover.output_ports[len(downs) :]
         builder = Builder(InsertPoint.at_end(mover.body.block))
         for down, source, target in zip(downs, arrive, sends, strict=True):
-            _pass_on(builder, self._tokens(down), source, target)
-        held = builder.insert(memref.AllocOp.get(_token(returns).element_type, shape=[prod(state.store.order.static_shape)])).memref
+            _pass_on(builder, self._tokens(down), [source], [target])
+        held = builder.insert(memref.AllocOp.get(_token(returns[0]).element_type, shape=[prod(state.stores[0].shape)])).memref
         held.name_hint = "held"
         block = _over_layers(builder, 1, self._count)
         inside = before_terminator(block)
-        if not any(port.order.loops for port in (*state.loads, state.store)):
+        if not any(port.order.loops for port in state.ports):
             inside = _one_iteration(inside)
-        place, fill = _nest(inside, state.store.order)
-        fill.insert(vector.StoreOp(fill.insert(ReadOp(returns)).result, held, [place]))
+        places, fill = _nest(inside, state.stores)
+        for place, source in zip(places, returns, strict=True):
+            fill.insert(vector.StoreOp(fill.insert(ReadOp(source)).result, held, [place]))
         for port, target in zip(state.loads, sends, strict=True):
-            place, send = _nest(inside, port.order)
+            (place,), send = _nest(inside, [port])
             send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
             _let_drain(nest)
-        _pass_on(builder, self._tokens(up), returns, ends)
+        _pass_on(builder, self._tokens(ups[0]), returns, ends)
         builder.insert(YieldOp())
-        return [*firsts, last]
+        return [*firsts, *lasts]
 
-    def _new_stream(self, port: _Port, which: str, names: UniqueNames) -> SSAValue:
-        """What carries one layer's input or output, in place of a stream that carries those of all layers from now on."""
+    def _new_stream(self, port: _Port, which: str, names: UniqueNames, at: TaskOp) -> SSAValue:
+        """What carries one layer's input or output, in place of a stream that carries those of all layers from now on; in front of
+        the task `at`."""
         old = port.stream
         assert isinstance(old.owner, CreateOp) and isinstance(old.type, StreamType)
         name, tokens = names.fresh(f"{old.owner.sym_name.data}_{which}"), self._tokens(old)
-        create = Builder(InsertPoint.before(port.task)).insert(CreateOp(name, old.type, tokens, tokens))
+        create = Builder(InsertPoint.before(at)).insert(CreateOp(name, old.type, tokens, tokens))
         create.result.name_hint = name
         port.task.operands = [create.result if value is old else value for value in port.task.operands]
         return create.result
@@ -386,14 +399,25 @@ def _token(stream: SSAValue) -> VectorType[Attribute]:
     return token
 
 
-def _nest(builder: Builder, order: StreamOrder) -> tuple[SSAValue, Builder]:
-    """The loops over the tokens of a tensor: where each begins among its entries, row by row, and a builder for what is inside."""
-    ivs, inside = order_nest(builder, order)
-    terms = [index_constant(inside, 0)]
-    for dimension, index in enumerate(coordinates(inside, order, ivs)):
-        stride = prod(order.static_shape[dimension + 1 :])
-        terms.append(index if stride == 1 else inside.insert(arith.MuliOp(index, index_constant(inside, stride))).result)
-    return total(inside, terms if len(terms) == 1 else terms[1:]), inside
+def _stripes(packing: PackOp | UnpackOp) -> Iterator[tuple[SSAValue, StreamOrder]]:
+    """Each packed tensor, and what lies in it."""
+    layouts = striped(packing.layout, len(packing.stripes))
+    return zip(packing.stripes, (layout.order for layout in layouts), strict=True)
+
+
+def _nest(builder: Builder, ports: Sequence[_Port]) -> tuple[list[SSAValue], Builder]:
+    """The loops over the tokens that each of `ports`, the stripes of a tensor, moves: where the token of each begins among the
+    tensor's entries, row by row, and a builder for what is inside."""
+    ivs, inside = order_nest(builder, ports[0].order)
+    return [_place(inside, port, ivs) for port in ports], inside
+
+
+def _place(builder: Builder, port: _Port, ivs: Sequence[SSAValue]) -> SSAValue:
+    terms = [index_constant(builder, 0)]
+    for dimension, index in enumerate(coordinates(builder, port.order, ivs)):
+        stride = prod(port.shape[dimension + 1 :])
+        terms.append(index if stride == 1 else builder.insert(arith.MuliOp(index, index_constant(builder, stride))).result)
+    return total(builder, terms if len(terms) == 1 else terms[1:])
 
 
 def _repeated(task: TaskOp) -> list[Operation]:
@@ -463,7 +487,8 @@ def _over_layers(builder: Builder, first: int, count: int, body: Sequence[Operat
     return block
 
 
-def _pass_on(builder: Builder, tokens: int, source: SSAValue, target: SSAValue) -> None:
-    """A loop that sends on each of so many tokens."""
+def _pass_on(builder: Builder, tokens: int, sources: Sequence[SSAValue], targets: Sequence[SSAValue]) -> None:
+    """A loop that sends on each of so many tokens, from each source in turn."""
     _, body = loop_nest(builder, [Loop(tokens, 1)], ["token"])
-    body.insert(WriteOp(body.insert(ReadOp(source)).result, target))
+    for source, target in zip(sources, targets, strict=True):
+        body.insert(WriteOp(body.insert(ReadOp(source)).result, target))
