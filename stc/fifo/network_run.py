@@ -5,14 +5,16 @@ cycles after the one before and not before its tokens are there, a block is take
 backwards in time, where writers wait for their readers. The earliest run gives the cycles of the design without FIFO limits; the
 latest one starts every task as late as its consumers permit, so that little is stored.
 
-Tasks that feed each other (between compute units) are walked again and again, each held up by what the others did the last time,
-until nothing moves: times only grow on the way, so that it is the least solution, too.
+Tasks that wait for each other (such as feed each other between compute units, with all that share rings of blocks with them) are
+walked again and again, each held up by what the others did the last time, until nothing moves: times only grow on the way, so that
+it is the least solution, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import networkx as nx
 import numpy as np
@@ -232,7 +234,8 @@ class _Walker:
                     del under_way[name]
                     self._end(name)
                 progress = progress or name in self.done or self.found.walks[name].moved != moved
-            if not progress and not under_way and (around := self._cycle()):
+            if not progress and (around := self._cycle()):
+                under_way = {name: steps for name, steps in under_way.items() if name not in around}
                 self._walk_around(around)
                 progress = True
             if not progress:
@@ -242,33 +245,50 @@ class _Walker:
         return self.found
 
     def _cycle(self) -> list[str]:
-        """Tasks that feed each other, and that nobody else holds up any more; in the order of the network."""
-        for part in self.network.graph.cycles:
+        """Tasks that wait for each other, and for nobody else any more; in the order of the network."""
+        for part in self.waiting:
             inputs = (self._other(fifo) for task in part for fifo in self.incoming[task])
             if not part & self.done and all(other in part or other in self.done for other in inputs):
                 return [name for name in self.tasks if name in part]
         return []
 
+    @cached_property
+    def waiting(self) -> list[set[str]]:
+        """Tasks of which each waits, in the end, for each other one: for tokens, or for blocks of a ring, both ways."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_edges_from((self._other(fifo), name) for name, fifos in self.incoming.items() for fifo in fifos)
+        ends = [(ring.producer, ring.consumer) for ring in self.network.graph.rings]
+        graph.add_edges_from(edge for one, other in ends for edge in ((one, other), (other, one)))
+        parts: Iterable[set[str]] = nx.strongly_connected_components(graph)
+        return [part for part in parts if graph.subgraph(part).number_of_edges()]
+
     def _walk_around(self, around: Sequence[str]) -> None:
-        """Walk tasks that feed each other until none goes otherwise than the last time."""
-        for ring in self.network.graph.rings:
-            if {ring.producer, ring.consumer} & set(around):
-                raise UntimedError(f"task {ring.producer} has a ring of blocks in a cycle", accepted="streams in cycles of tasks")
+        """Walk tasks that wait for each other until none goes otherwise than the last time."""
         inside = [fifo for fifo in self.network.graph.fifos if {fifo.producer, fifo.consumer} <= set(around)]
+        for name in around:
+            self.found.walks.pop(name, None)  # what it began with
         for _ in range(sum(fifo.tokens for fifo in inside) + 2):  # in each, the time of one more token is final
-            moved = [self._moves(name) for name in around]
-            if not any(moved):
+            if not self._move(around):
                 self.done |= set(around)
                 return
         raise UntimedError(f"tasks {', '.join(around)} feed each other without end", accepted="cycles that end")
 
-    def _moves(self, name: str) -> bool:
-        """Walk a task once more; whether it went otherwise."""
-        before, walk = self.found.walks.get(name), self._walk(name)
-        for _ in walk.walk(self.tasks[name].program):
-            raise AssertionError(name)
-        self.found.walks[name] = walk
-        return before is None or any(not np.array_equal(times, before.issues[port]) for port, times in walk.issues.items())
+    def _move(self, around: Sequence[str]) -> bool:
+        """Walk tasks once more, in turns where they share rings; whether one went otherwise."""
+        for ring in self.network.graph.rings:
+            if ring.producer in around:
+                self.found.rings[ring.name] = RingTimes(ring.depth)
+        under_way: dict[str, tuple[TaskWalk, Iterator[None]]] = {}
+        otherwise = False
+        for name in around:
+            walk = self._walk(name)
+            under_way[name] = walk, walk.walk(self.tasks[name].program)
+            for ended in _ended(under_way):
+                before, self.found.walks[ended] = self.found.walks.get(ended), under_way.pop(ended)[0]
+                otherwise = otherwise or before is None or not _are_alike(before, self.found.walks[ended])
+        if under_way:
+            raise UntimedError(f"tasks {', '.join(under_way)} wait for blocks of each other", accepted="rings that end")
+        return otherwise
 
     def _other(self, fifo: Channel) -> str:
         return fifo.consumer if self.backwards else fifo.producer
@@ -317,9 +337,22 @@ class _Walker:
         self.done.add(name)
         if self.before is None or name in self.partners:
             return
-        walk, before = self.found.walks[name], self.before.walked.walks[name]
-        if walk.now == before.now and all(np.array_equal(times, before.issues[port]) for port, times in walk.issues.items()):
+        if _are_alike(self.found.walks[name], self.before.walked.walks[name]):
             self.found.same.add(name)
+
+
+def _are_alike(one: TaskWalk, other: TaskWalk) -> bool:
+    return one.now == other.now and all(np.array_equal(times, other.issues[port]) for port, times in one.issues.items())
+
+
+def _ended(under_way: Mapping[str, tuple[TaskWalk, Iterator[None]]]) -> list[str]:
+    """Those that have gone to their ends, once each has gone on as long as any can."""
+    ended: list[str] = []
+    while True:
+        before = sum(walk.moved for walk, _ in under_way.values()), len(ended)
+        ended += [name for name, (_, steps) in under_way.items() if name not in ended and next(steps, _ENDED) is _ENDED]
+        if (sum(walk.moved for walk, _ in under_way.values()), len(ended)) == before:
+            return ended
 
 
 def _partners(tasks: Sequence[TaskTimeline]) -> dict[str, set[str]]:

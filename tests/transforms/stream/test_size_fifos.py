@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, UntimedError
 from stc.dialects import stream
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
@@ -183,13 +183,23 @@ def side_by_side() -> str:
     return text
 
 
-def test_a_kernel_that_cannot_be_timed_keeps_the_depths_it_has() -> None:
+def test_tasks_with_a_ring_and_a_fifo_between_them_are_timed() -> None:
+    """With room for one block the next half is filled when the one before has been emptied."""
+    one, two = (sized(side_by_side().replace("count: 1", f"count: {count}"))[0] for count in (1, 2))
+    assert one.strategy == two.strategy == "no-stall" and one.untimed is None
+    assert one.makespan is not None and two.makespan is not None
+    assert two.makespan < one.makespan < 2 * two.makespan
+
+
+def test_a_kernel_that_cannot_be_timed_keeps_the_depths_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    def untimed(*_: object) -> object:
+        raise UntimedError("a block under a condition")
+
+    monkeypatch.setattr(SizeFifos, "_plans", untimed)
     found, depths = sized(side_by_side().replace("depth: 2", "depth: 3"), margin=-1)
     assert found.strategy == "token run" and found.makespan is None
-    assert found.untimed is not None and "wait for blocks of each other" in found.untimed
+    assert found.untimed is not None and "a block under a condition" in found.untimed
     assert found.origin.startswith("kept from set-fifo-depths")
     assert set(depths.values()) == {3}
     assert all(fifo.occupancy is None and fifo.required == 3 for fifo in found.fifos)
     json.dumps(found.report())
-    timed, _ = sized(side_by_side().replace("count: 1", "count: 2"))
-    assert timed.strategy == "no-stall" and timed.untimed is None
