@@ -12,7 +12,10 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, name_of, shape_of
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import NAME, SIZES
+from stc.dialects.itensor import ReadOp, WriteOp
+from stc.dialects.itensor.destinations import root_of
 from stc.dialects.updates import is_prefix_read, is_update
 from stc.dialects.use_def import through_reshapes
 from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of, symbols_in
@@ -21,10 +24,12 @@ from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of, symbols
 class RunTimeSizes:
     """The sizes of the tensors of a function, outside kernels: extents, but for what follows an argument that is there in part.
 
-    CompileError where an operation gives a dimension two sizes, or has no rule for one known at run time.
+    `through_kernels`: also where it follows through the tasks of kernels. CompileError where an operation gives a dimension two
+    sizes, or has no rule for one known at run time.
     """
 
-    def __init__(self, function: func.FuncOp):
+    def __init__(self, function: func.FuncOp, *, through_kernels: bool = False):
+        self._through_kernels = through_kernels
         self._sizes: dict[SSAValue, tuple[Size, ...]] = {}
         self._loops: dict[GenericOp, tuple[Size, ...]] = {}
         _require_one_maximum_each(function)
@@ -58,6 +63,8 @@ class RunTimeSizes:
         if all(is_static(size) for value in op.operands if isa(value.type, TensorType) for size in self.of(value)):
             return
         match op:
+            case KernelOp() if self._through_kernels:
+                self._through_kernel(op)
             case GenericOp():
                 self._through_generic(op)
             case tensor.CollapseShapeOp():
@@ -82,6 +89,31 @@ class RunTimeSizes:
                 raise CompileError(what, where=name_of(op), accepted=accepted)
             case _:
                 return  # kernels: what leaves them is there in part where they say so
+
+    def _through_kernel(self, kernel: KernelOp) -> None:
+        self._pass_on(kernel.inputs, kernel.arguments)
+        for task in [op for op in kernel.body.block.ops if isinstance(op, TaskOp)]:
+            self._pass_on(task.ins, task.input_ports)
+            self._through_task(task)
+        self._pass_on(kernel.terminator.arguments, kernel.outputs)
+
+    def _pass_on(self, sources: Sequence[SSAValue], targets: Sequence[SSAValue]) -> None:
+        self._sizes |= {new: self._sizes[old] for old, new in zip(sources, targets, strict=True) if old in self._sizes}
+
+    def _through_task(self, task: TaskOp) -> None:
+        """What a loop reads along a dimension of some size, it writes as often."""
+        loops: dict[SSAValue, Size] = {}
+        for read in [op for op in task.walk() if isinstance(op, ReadOp) and op.source in self._sizes]:
+            for dimension, size in enumerate(self._sizes[read.source]):
+                if not is_static(size):
+                    loops |= {read.indices[loop]: size for loop in read.itensor_type.order.loops_of(dimension)}
+        for write in [op for op in task.walk() if isinstance(op, WriteOp) and isinstance(root_of(op.destination), BlockArgument)]:
+            order, port = write.itensor_type.order, root_of(write.destination)
+            assert isinstance(port, BlockArgument)
+            along = [[write.indices[loop] for loop in order.loops_of(dimension)] for dimension in range(order.rank)]
+            found = [loops.get(each[0], extent) if len(each) == 1 else extent
+                     for each, extent in zip(along, order.static_shape, strict=True)]
+            self._sizes[task.results[port.index - len(task.ins)]] = tuple(found)
 
     def _through_generic(self, op: GenericOp) -> None:
         loops = GenericLoops(op)

@@ -279,7 +279,7 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             yield _Edge(op, "converter", _between(op), partial(_converter, op), partial(_conversion, op))
         case ChunkOp():
             yield from _slice_edges(op, "chunk", op.source, op.slices, op.offsets)
-        case ConcatOp() if not op.is_static:
+        case ConcatOp() if not op.is_of_slices:
             sides = _order(op.result), tuple(_order(value).from_its_begin for value in op.inputs), op.starts
             name = f"parts of {_named(op.result)}"
             yield _Edge(op, "concat", name, partial(_concatenated, *sides), partial(Concatenation, *sides))
@@ -489,8 +489,8 @@ def _concatenated(full: StreamOrder, parts: tuple[StreamOrder, ...], starts: tup
 
 
 def _cover(op: ConcatOp) -> Obligation:
-    shapes = (_order(value).static_shape for value in op.inputs)
-    return Cover(_order(op.result).static_shape, tuple(zip(op.offsets, shapes, strict=True)))
+    shapes = (at_largest(_order(value)).static_shape for value in op.inputs)
+    return Cover(at_largest(_order(op.result)).static_shape, tuple(zip(op.offsets, shapes, strict=True)))
 
 
 def _unknown(op: Operation) -> str:

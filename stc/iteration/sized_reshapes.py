@@ -59,6 +59,22 @@ def sliced(full: StreamOrder, part: StreamOrder, offset: Sequence[int]) -> Strea
     return part
 
 
+def gathered(parts: Sequence[StreamOrder], full: StreamOrder, offsets: Sequence[Sequence[int]]) -> StreamOrder:
+    """`full`, of which `parts` are the slices at `offsets` at the largest sizes, with the sizes of `parts`.
+
+    ValueError where a dimension of run-time size is not enumerated entry by entry by one loop of all, is not of one size in all
+    parts, or is the one that they are slices of.
+    """
+    for part in parts:
+        for dimension in range(part.rank):
+            if not all(is_static(size) for size in _sizes_along(part, dimension)):
+                full = _with_trip(full, loop_along(full, dimension), part.loops[loop_along(part, dimension)].trip)
+    for part, offset in zip(parts, offsets, strict=True):
+        if sliced(full, at_largest(part), offset) != part:
+            raise ValueError(f"{part} has other sizes than the whole: {full}")
+    return full
+
+
 def dealt(full: StreamOrder, part: StreamOrder, parts: int) -> StreamOrder:
     """`part`, one of `parts` to which tokens of `full` go in turn at the largest sizes, with the sizes of `full`.
 

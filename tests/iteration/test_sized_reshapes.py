@@ -8,7 +8,7 @@ import pytest
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, substituted
-from stc.iteration.sized_reshapes import at_largest, dealt, resized, sliced
+from stc.iteration.sized_reshapes import at_largest, dealt, gathered, resized, sliced
 
 POS = Symbol("pos", 6)
 
@@ -80,6 +80,27 @@ def test_a_slice_of_heads_keeps_the_rows_at_every_value() -> None:
     for value in range(7):
         whole = [tuple(token) for token in at(value, HEADS).enumerate() if token[0] >= 2]
         assert [(head + 2, row, column) for head, row, column in at(value, found).enumerate()] == whole
+
+
+def test_heads_behind_one_another_keep_the_rows_at_every_value() -> None:
+    """One head, and three more: the tokens of each, in turn, are those of the whole."""
+    one, three = (order((1, 1, 2), (heads, POS, 2), (1, 1, 2), (0,), (1,), (2,)) for heads in (1, 3))
+    found = gathered([one, three], at_largest(HEADS), [(0, 0, 0), (1, 0, 0)])
+    assert found == HEADS
+    for value in range(7):
+        tokens = [(begin, token) for begin, part in ((0, one), (1, three)) for token in at(value, part).enumerate()]
+        expected = [(begin + head, row, column) for begin, (head, row, column) in tokens]
+        assert [tuple(token) for token in at(value, found).enumerate()] == expected
+
+
+def test_parts_of_other_sizes_are_none_of_one_tensor() -> None:
+    one = order((1, 1, 2), (2, POS, 2), (1, 1, 2), (0,), (1,), (2,))
+    other = order((1, 1, 2), (2, Symbol("rows", 6), 2), (1, 1, 2), (0,), (1,), (2,))
+    for parts in ([one, other], [one, at_largest(one)], [at_largest(one), one]):
+        with pytest.raises(ValueError, match="has other sizes than the whole"):
+            gathered(parts, at_largest(HEADS), [(0, 0, 0), (2, 0, 0)])
+    with pytest.raises(ValueError, match="of dimension 1, of run-time size, are cut out"):
+        gathered([one, one], order((1, 1, 2), (2, 12, 2), (1, 1, 2), (0,), (1,), (2,)), [(0, 0, 0), (0, 6, 0)])
 
 
 def test_what_is_dealt_inside_the_rows_keeps_them_at_every_value() -> None:

@@ -34,6 +34,23 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itenso
 
 // -----
 
+// Heads of two caches, behind one another, with as many rows as there are.
+!half = !itensor.itensor<1x1xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!both = !itensor.itensor<1x1xf32, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+func.func @main(%x: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<pos<=6>]}, %p: i32 {stc.name = "pos"}) -> tensor<4x6xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<2x6xf32> as !half, %b = %x : tensor<2x6xf32> as !half) -> (tensor<4x6xf32> as !both) {
+    %c = itensor.concat %a, %b at [0, 0], [2, 0] : !half, !half to !both
+    dataflow.yield %c : !both
+  }
+  func.return %y : tensor<4x6xf32>
+}
+// CHECK-DAG:   ![[HALF:.*]] = !itensor.itensor<1x1xf32, iter_space: [2, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-DAG:   ![[BOTH:.*]] = !itensor.itensor<1x1xf32, iter_space: [4, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK:       itensor.concat {{.*}} at [0, 0], [2, 0] : ![[HALF]], ![[HALF]] to ![[BOTH]]
+// PROVED:      itensor.concat {{.*}} at [0, 0], [2, 0]
+
+// -----
+
 // Without a size nothing changes; memory keeps what it has at the largest sizes.
 !table = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
 func.func @main(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {

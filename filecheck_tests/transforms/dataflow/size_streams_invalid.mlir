@@ -126,12 +126,30 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itenso
 
 // -----
 
-// Heads of two caches, behind one another: each head's rows are a stream of their own size.
+// Heads behind one another have as many rows each.
 !half = !itensor.itensor<1x1xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
 !both = !itensor.itensor<1x1xf32, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
-// expected-error @unknown {{pass 'size-streams': @k: %c concatenates along another dimension than that of run-time size: 1x1, iter_space: [2, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d0, d1); accepted: concatenations along the dimension of run-time size}}
-func.func @main(%x: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<pos<=6>]}, %p: i32 {stc.name = "pos"}) -> tensor<4x6xf32> {
-  %y = dataflow.kernel @k(%a = %x : tensor<2x6xf32> as !half, %b = %x : tensor<2x6xf32> as !half) -> (tensor<4x6xf32> as !both) {
+// expected-error @unknown {{pass 'size-streams': @k: %c is no concatenation along other dimensions (1x1, iter_space: [2, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d0, d1) has other sizes than the whole: 1x1, iter_space: [4, min(seq<=9, 6)] * [1, 1], iter_map: (d0, d1) -> (d0, d1)); accepted: parts that have dimensions of run-time size whole, each of one size}}
+func.func @main(%x: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<pos<=6>]},
+                %z: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<min(seq<=9, 6)>]},
+                %p: i32 {stc.name = "pos"}, %s: i32 {stc.name = "seq"}) -> tensor<4x6xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<2x6xf32> as !half, %b = %z : tensor<2x6xf32> as !half) -> (tensor<4x6xf32> as !both) {
+    %c = itensor.concat %a, %b at [0, 0], [2, 0] : !half, !half to !both
+    dataflow.yield %c : !both
+  }
+  func.return %y : tensor<4x6xf32>
+}
+
+// -----
+
+// As many rows as there are, and behind them rows of as many columns as there are.
+!half = !itensor.itensor<1x1xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!both = !itensor.itensor<1x1xf32, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// expected-error @unknown {{pass 'size-streams': @k: %c concatenates along dimension 0, and 1 is of run-time size; accepted: one dimension of run-time size}}
+func.func @main(%x: tensor<2x6xf32> {stc.sizes = [#itensor.size<pos<=2>, #itensor.size<6>]},
+                %z: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<seq<=6>]},
+                %p: i32 {stc.name = "pos"}, %s: i32 {stc.name = "seq"}) -> tensor<4x6xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<2x6xf32> as !half, %b = %z : tensor<2x6xf32> as !half) -> (tensor<4x6xf32> as !both) {
     %c = itensor.concat %a, %b at [0, 0], [2, 0] : !half, !half to !both
     dataflow.yield %c : !both
   }

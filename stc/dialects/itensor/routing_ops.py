@@ -125,9 +125,10 @@ class ChunkOp(IRDLOperation):
 class ConcatOp(IRDLOperation):
     """The inverse of chunk: input k holds the tokens of the result that lie in slice k; the result type fixes the order.
 
-    Slice k starts at `offsets[k]`; the slices are disjoint and cover the result's tensor. Those of sizes known at run time follow
-    one another along one dimension, entry by entry, in loops that are the result's (`stc.iteration.concatenation`); a part that
-    begins at an entry known at run time is numbered from there.
+    Slice k starts at `offsets[k]`; the slices are disjoint and cover the result's tensor. Dimensions that all slices have whole may
+    be of sizes known at run time, as those of chunk. Slices that follow one another along such a dimension do so entry by entry, in
+    loops that are the result's (`stc.iteration.concatenation`); a part that begins at an entry known at run time is numbered from
+    there.
 
     Example: `%s = itensor.concat %a, %b at [0, 0], [0, 8] : !A, !A to !S`,
     or `itensor.concat %rows, %new at [0, 0], [pos<=15, 0] : !Rows, !Row to !All`
@@ -169,24 +170,30 @@ class ConcatOp(IRDLOperation):
         return _starts(self.offsets_prop)
 
     @property
-    def is_static(self) -> bool:
-        """Whether all sizes are known."""
+    def is_of_slices(self) -> bool:
+        """Whether all sizes are known of the dimensions along which parts follow one another."""
         orders = [_itensor(value).order for value in (*self.inputs, self.result)]
-        return all(order.is_static for order in orders) and all(is_static(entry) for start in self.starts for entry in start)
+        along = {dimension for start in self.starts for dimension, entry in enumerate(start) if entry != 0}
+        return (
+            all(is_static(entry) for start in self.starts for entry in start)
+            and all(is_static(coordinate.constant) for order in orders for coordinate in order.coordinates)
+            and all(is_static(order.loops[loop].trip) for order in orders for each in along for loop in order.loops_of(each))
+        )
 
     def verify_(self) -> None:
         result, inputs = _itensor(self.result), [_itensor(part) for part in self.inputs]
-        if not self.is_static:
+        if not self.is_of_slices:
             self._verify_sizes(result, inputs)
             return
         _verify_slices("input", result, inputs, self.offsets)
+        parts, whole = [at_largest(part.order) for part in inputs], at_largest(result.order)
         for first, second in combinations(range(len(inputs)), 2):
-            if _overlap(inputs[first], self.offsets[first], inputs[second], self.offsets[second]):
+            if _overlap(parts[first], self.offsets[first], parts[second], self.offsets[second]):
                 raise VerifyException(f"inputs {first} and {second} overlap, expected disjoint slices of the result")
-        total = sum(part.order.token_count for part in inputs)
-        if total != result.order.token_count:
+        total = sum(part.token_count for part in parts)
+        if total != whole.token_count:
             raise VerifyException(
-                f"inputs have {total} tokens but result has {result.order.token_count}, "
+                f"inputs have {total} tokens but result has {whole.token_count}, "
                 "expected disjoint inputs that cover the result"
             )
 
@@ -264,9 +271,9 @@ def _verify_sizes_of(what: str, part: StreamOrder, expected: Callable[[], Stream
 
 
 def _overlap(
-    first: ItensorType, first_offset: tuple[int, ...], second: ItensorType, second_offset: tuple[int, ...]
+    first: StreamOrder, first_offset: tuple[int, ...], second: StreamOrder, second_offset: tuple[int, ...]
 ) -> bool:
-    sides = zip(first.tensor_shape, first_offset, second.tensor_shape, second_offset, strict=True)
+    sides = zip(first.static_shape, first_offset, second.static_shape, second_offset, strict=True)
     return all(start < other_start + other and other_start < start + extent for extent, start, other, other_start in sides)
 
 

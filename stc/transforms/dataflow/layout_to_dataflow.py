@@ -68,6 +68,7 @@ class LayoutToDataflow(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             known, sizes = host_values(function), RunTimeSizes(function)
+            in_kernels = RunTimeSizes(function, through_kernels=True)
             for found in list(function.body.block.ops):
                 if found.parent_block() is None or set(found.results) <= known:
                     continue
@@ -77,7 +78,7 @@ class LayoutToDataflow(ModulePass):
                     case tensor.ConcatOp():
                         self._concat(found, sizes)
                     case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(found):
-                        self._reshape(found)
+                        self._reshape(found, in_kernels)
                     case _:
                         continue
         erase_dead_ops(op)
@@ -164,8 +165,11 @@ class LayoutToDataflow(ModulePass):
 
     # Reshapes ---------------------------------------------------------------------------------------------------------
 
-    def _reshape(self, op: Reshape) -> None:
-        _replace(op, _reshape_kernel(op, op.src, op.result.type, self.size))
+    def _reshape(self, op: Reshape, at_run_time: RunTimeSizes) -> None:
+        """Entries cross one by one where how many are there is known at run time."""
+        last = len(shape_of(op.result.type)) - 1
+        largest = 1 if last in at_run_time.single(op.result) else self.size
+        _replace(op, _reshape_kernel(op, op.src, op.result.type, largest))
 
 
 def _reshape_kernel(near: Operation, value: SSAValue, required: TensorType, size: int) -> SSAValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.builder import Builder
@@ -39,7 +39,7 @@ from stc.iteration.block_tokens import token_lanes
 from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, is_static, maximum, minimum, sum_of, symbols_in
-from stc.iteration.sized_reshapes import dealt, resized, sliced
+from stc.iteration.sized_reshapes import dealt, gathered, resized, sliced
 
 PASSED = "tasks, forks, reshapes, slices, splits, concatenations and converters of such streams"
 
@@ -209,20 +209,31 @@ class _Sizing:
 
     def _through_concat(self, op: ConcatOp) -> None:
         along = sorted({dimension for start in op.offsets for dimension, entry in enumerate(start) if entry})
-        parts = [self._order(value) for value in op.inputs]
-        for part in parts:
-            for dimension in range(part.rank):
-                if dimension not in along and not all(is_static(part.loops[loop].trip) for loop in part.loops_of(dimension)):
-                    what = f"{self._spelled(op.result)} concatenates along another dimension than that of run-time size: {part}"
-                    raise NoRunTimeSize(what, where=self._where, accepted="concatenations along the dimension of run-time size")
+        parts, whole = [self._order(value) for value in op.inputs], self._order(op.result)
+        sized = {dimension for part in parts for dimension in range(part.rank) if not _is_known(part, dimension)}
+        if not sized & {*along}:
+            self._gather(op, parts, whole)
+            return
+        if others := sorted(sized - {*along}):
+            what = f"{self._spelled(op.result)} concatenates along dimension {along[0]}, and {others[0]} is of run-time size"
+            raise NoRunTimeSize(what, where=self._where, accepted="one dimension of run-time size")
         try:
-            order = joined(parts, self._order(op.result), *along)
+            order = joined(parts, whole, *along)
         except (TypeError, ValueError) as error:
             what = f"{self._spelled(op.result)} is no concatenation along one loop over single entries ({error})"
             raise NoRunTimeSize(what, where=self._where, accepted="sizes known at run time along such a loop") from None
         self.orders[op.result] = order
         begins = begins_of(parts, along[0])
         op.offsets_prop = offsets_attr([[begin if d in along else 0 for d in range(order.rank)] for begin in begins])
+
+    def _gather(self, op: ConcatOp, parts: Sequence[StreamOrder], whole: StreamOrder) -> None:
+        """Parts of other dimensions than those of run-time size."""
+        try:
+            self.orders[op.result] = gathered(parts, whole, op.offsets)
+        except ValueError as error:
+            what = f"{self._spelled(op.result)} is no concatenation along other dimensions ({error})"
+            accepted = "parts that have dimensions of run-time size whole, each of one size"
+            raise NoRunTimeSize(what, where=self._where, accepted=accepted) from None
 
     def _through_reshape(self, op: ReassociateOp | CastOp) -> None:
         try:
@@ -334,6 +345,12 @@ def _fill_and_empty_in_turn(converter: ConverterOp) -> None:
     """Where two blocks would be one loop over what comes and what goes: how long it is would be no size."""
     if converter.plan.blocks == 2 and token_lanes(converter.plan) is None:
         converter.blocks_attr = IntegerAttr(1, i64)
+
+
+def _is_known(order: StreamOrder, dimension: int) -> bool:
+    """Whether how many entries there are along `dimension`, and where they begin, is known."""
+    trips = (order.loops[loop].trip for loop in order.loops_of(dimension))
+    return all(is_static(size) for size in (order.coordinates[dimension].constant, *trips))
 
 
 def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamOrder:

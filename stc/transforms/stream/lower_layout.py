@@ -194,21 +194,21 @@ def _chunk(op: ChunkOp, body: _Body) -> None:
 
 
 def _concat(op: ConcatOp, body: _Body) -> None:
-    if not op.is_static:
+    if not op.is_of_slices:
         _concat_of_sizes(op, body)
         return
-    order = _order(op.result)
-    ivs, inner = order_nest(body.builder, order)
+    ivs, inner = order_nest(body.builder, _order(op.result), body.symbols)
+    order = at_largest(_order(op.result))  # parts have dimensions of run-time size whole, so that no guard looks at a size
     place = coordinates(inner, order, ivs)
     last, begun = len(body.ins) - 1, [0] * order.rank
     for position, (source, value, offset) in enumerate(zip(body.ins, op.inputs, op.offsets, strict=True)):
         # One branch per iteration, and HLS sees that: the output takes one token per cycle.
-        otherwise = inner
+        extents, otherwise = at_largest(_order(value)).static_shape, inner
         if position < last:
-            inner, otherwise = _branches(inner, place, order, offset, _order(value).static_shape, begun)
+            inner, otherwise = _branches(inner, place, order, offset, extents, begun)
         inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, body.outs[0]))
         inner = otherwise
-        ends = [start + extent for start, extent in zip(offset, _order(value).static_shape, strict=True)]
+        ends = [start + extent for start, extent in zip(offset, extents, strict=True)]
         along = [dimension for dimension, end in enumerate(ends) if end < order.static_shape[dimension]]
         if len(along) == 1 and list(offset) == begun:   # what is left begins behind it
             begun[along[0]] = ends[along[0]]
