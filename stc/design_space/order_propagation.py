@@ -32,14 +32,18 @@ LONGEST_LINE = 8 * LONGEST_TILE
 
 @dataclass(frozen=True)
 class TiledOp:
-    """A computation to be tiled. `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was;
-    `rows`: of its row loop. `given`: the plan that it has already, None where one is to be found."""
+    """A computation to be tiled.
+
+    `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was; `rows`: of its row loop;
+    `terms`: of its last reduction, 0 where nothing was decided. `given`: the plan that it has already, None where one is to be found.
+    """
 
     name: str
     computation: Computation
     lanes: int = 0
     rows: int = 1
     given: LoopPlan | None = None
+    terms: int = 0
 
 
 Shape: TypeAlias = tuple[int, ...]
@@ -127,7 +131,7 @@ class Propagation:
         inputs = tuple(replace(operand, order=self._order(operand.tensor)) for operand in op.computation.inputs)
         summed = self._summed[op.name] if op.computation.reductions else ()
         computation = replace(op.computation, inputs=inputs, summed=summed)
-        cycles = prod(computation.extents) / (max(1, op.lanes) * op.rows)
+        cycles = prod(computation.extents) / (max(1, op.lanes) * max(1, op.terms) * op.rows)
 
         def waits(plan: LoopPlan) -> tuple[Dependence, ...]:
             return tuple(dependences(computation, plan, self._arrivals))

@@ -109,8 +109,11 @@ class Work:
         return points.plus(self.lane.times(lanes)).plus(self.task.times(now.copies - before.copies))
 
     def cycles(self, parallelism: Parallelism) -> int:
-        """Cycles for all points."""
-        return -(-self.points // parallelism.points)
+        """Cycles for all points; of sums no more go on at once than have room in the adder's pipeline beside one another."""
+        at_once = parallelism.points
+        if not has_sums_enough(self, parallelism):
+            at_once = max(1, self.sums // LEAST_SUMS)
+        return -(-self.points // at_once)
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports, if it were alone."""
@@ -163,8 +166,16 @@ def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makes
 
 def may_be(work: Work, chosen: Parallelism) -> bool:
     """Whether a task may do so many points at once, and has sums enough for the adder, where it computes sums."""
-    if chosen.lanes * chosen.rows * work.sums_at_once > MAX_MULTIPLY_ACCUMULATES or chosen.rows > MOST_ROWS:
-        return False
+    return is_a_task(work, chosen) and has_sums_enough(work, chosen)
+
+
+def is_a_task(work: Work, chosen: Parallelism) -> bool:
+    """Whether a task may do so many points at once."""
+    return chosen.lanes * chosen.rows * work.sums_at_once <= MAX_MULTIPLY_ACCUMULATES and chosen.rows <= MOST_ROWS
+
+
+def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
+    """Whether a sum that was added to is not needed before the adder has it."""
     return work.sums == work.points or work.sums >= LEAST_SUMS * chosen.points
 
 

@@ -16,6 +16,7 @@ from stc.design_space.parallelism import (
     Work,
     adders_for_luts,
     divisors,
+    is_a_task,
     lane_counts,
     makespan_of,
     may_be,
@@ -359,10 +360,15 @@ def _spent(state: _State, family: int) -> tuple[int, int]:
     return sum(one.dsp for one in taken), sum(one.lut for one in taken)
 
 
+SMALL_PART = 0.01
+"""Of the points of the largest of a family: what has fewer may have copies whose sums wait for the adder."""
+
+
 def _with_copies(state: _State, family: int, copies: int) -> _State | None:
     """The family with as many copies; lanes and rows along the divided loop are cut to what divides a share. None where that is not
     possible."""
     changes: dict[str, Parallelism] = {}
+    most = SMALL_PART * max(work.points for work in state.works.values() if work.family == family)
     for name, work in state.works.items():
         if work.family != family:
             continue
@@ -376,7 +382,7 @@ def _with_copies(state: _State, family: int, copies: int) -> _State | None:
             then = replace(then, rows=largest_divisor(share, now.rows))
         if 2 * then.lanes < now.lanes or 2 * then.rows < now.rows:
             return None  # many narrow tasks instead of few wide ones
-        if not may_be(work, then):
+        if not (may_be(work, then) or (work.points < most and is_a_task(work, then))):  # what takes no time need not get faster
             return None
         changes[name] = then
     return state.changed(changes)

@@ -26,7 +26,7 @@ from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
 from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
-from stc.design_space.tiling import default_unroll, row_loop
+from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS
@@ -37,7 +37,7 @@ from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
-from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
+from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph, lanes_are_terms
 from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
@@ -72,9 +72,10 @@ class ChooseParallelism(FindingPass):
     and end follows from the orders of their loops, if these are chosen for lanes as wide as a port. Another `strategy` may decide
     (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every operand that it indexes has it last; rows
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
-    (128, emission rule 18); copies divide the outermost parallel loop, or another along which much more of the work around the
-    generic can be divided too. Loops that run as often as a launch says are gone through one by one. Decisions are the attributes
-    `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
+    (128, emission rule 18). Where no parallel loop has lanes, terms of a sum of integers are the lanes. Copies divide the outermost
+    parallel loop, or another along which much more of the work around the generic can be divided too. Loops that run as often as a
+    launch says are gone through one by one. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders`
+    follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
     are counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
     (`stc.adders`), which have fewer stages, too.
 
@@ -215,10 +216,10 @@ def _work(
     made: Mapping[GenericOp, str],
     names: _Names,
 ) -> Work:
-    loops = GenericLoops(generic)
-    last = loops.output_dims[0][-1] if loops.output_dims[0] else None
+    loops, last = GenericLoops(generic), _lane_loop(generic)
     at_once = [extent if is_static(trip) else 1 for extent, trip in zip(loops.extents, trips, strict=True)]  # else one by one
-    possible = default_unroll(at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
+    given = at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
+    possible = reduction_unroll(*given, of_integers=True) if lanes_are_terms(generic) else default_unroll(*given)
     row = row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
@@ -238,6 +239,14 @@ def _work(
         task=CONTROL,
         adders_in_luts=_in_luts(generic, cycle_ns),
     )
+
+
+def _lane_loop(generic: GenericOp) -> int | None:
+    """The loop of which points run at once as lanes."""
+    loops = GenericLoops(generic)
+    if lanes_are_terms(generic):
+        return loops.reductions[-1]
+    return loops.output_dims[0][-1] if loops.output_dims[0] else None
 
 
 CONTROL = Counts(lut=600, ff=600)
@@ -280,8 +289,7 @@ def _memory_operands(
 
     No fewer ports than are emitted: a tensor whose neighbour on chip has narrower tokens comes through fewer.
     """
-    loops = GenericLoops(generic)
-    last = loops.output_dims[0][-1] if loops.output_dims[0] else None
+    loops, last = GenericLoops(generic), _lane_loop(generic)
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
         at_once = _entries_at_once(value) if dims and dims[-1] == last else None
         for source in names.sources(value, made):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
@@ -70,23 +72,27 @@ class PropagateOrders(ModulePass):
             problem = TilingProblem(graph.nodes, TileSizes(self.columns, self.rows))
             plans = TILING.decide(self.strategy, problem)
             for node in problem.computations:
-                self._schedule(graph.generics[node.name], plans[node.name], node.lanes)
+                self._schedule(graph.generics[node.name], plans[node.name], node)
 
-    def _schedule(self, generic: GenericOp, plan: LoopPlan, lanes: int) -> None:
-        loops = GenericLoops(generic)
+    def _schedule(self, generic: GenericOp, plan: LoopPlan, node: TiledOp) -> None:
+        loops, lanes = GenericLoops(generic), node.lanes
         unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, lanes or self.lanes)
-        if not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1:
-            given = plan.tile, loops.reductions, loops.operand_dims, self.lanes
-            unroll = reduction_unroll(*given, of_integers=_of_integers(generic))
+        if node.terms or (not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1):
+            given = plan.tile, loops.reductions, loops.operand_dims, node.terms or self.lanes
+            unroll = reduction_unroll(*given, of_integers=of_integers(generic))
         if (row := row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)) is not None:
             at_once = largest_divisor(plan.tile[row], ROWS.of(generic) or 1)
             unroll = (*unroll[:row], at_once, *unroll[row + 1 :])
-        vectors = self._vectors(loops, plan, lanes) if lanes and loops.reductions and loops.parallels else ()
+        vectors: Sequence[Sequence[int]] = ()
+        if lanes and loops.reductions and loops.parallels:
+            vectors = self._vectors(loops, plan, lanes, loops.output_dims[0][-1])
+        elif node.terms:
+            vectors = self._vectors(loops, plan, node.terms, loops.reductions[-1])
         SCHEDULE.put(generic, ScheduleAttr.of(plan.tile, plan.order, unroll, vectors))
 
-    def _vectors(self, loops: GenericLoops, plan: LoopPlan, lanes: int) -> list[list[int]]:
-        """Vector shapes where lanes were decided: an input along the lanes comes all at once, other operands `self.lanes` wide."""
-        unrolled = loops.output_dims[0][-1]
+    def _vectors(self, loops: GenericLoops, plan: LoopPlan, lanes: int, unrolled: int) -> list[list[int]]:
+        """Vector shapes where so many `lanes` of the loop `unrolled` were decided: an input along them comes all at once, other
+        operands `self.lanes` wide."""
         shapes: list[list[int]] = []
         for index, dims in enumerate(loops.operand_dims):
             if not dims:
@@ -142,7 +148,9 @@ class TilingGraph:
             check_schedule(generic, given)
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
-        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=_of_integers(generic))
+        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=of_integers(generic))
+        if lanes_are_terms(generic):
+            return TiledOp(name, computation, 0, ROWS.of(generic) or 1, plan, lanes_of(generic))
         lanes = lanes_of(generic) or self._lanes_of_words(generic, loops)
         return TiledOp(name, computation, lanes, ROWS.of(generic) or 1, plan)
 
@@ -186,9 +194,20 @@ class TilingGraph:
 
 
 def lanes_of(generic: GenericOp) -> int:
-    """How many points of the last parallel loop were decided to run at once (`choose-parallelism`); 0 where nothing was."""
+    """How many points of the last parallel loop, or terms (`lanes_are_terms`), were decided to run at once (`choose-parallelism`);
+    0 where nothing was."""
     return LANES.of(generic) or 0
 
 
-def _of_integers(generic: GenericOp) -> bool:
+def lanes_are_terms(generic: GenericOp) -> bool:
+    """Whether what runs at once are terms of sums: of integers, whose adders wait for nothing, where no parallel loop has lanes."""
+    loops = GenericLoops(generic)
+    given = loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
+    if not of_integers(generic) or len(loops.input_dims) < 2 or prod(default_unroll(*given)) > 1:
+        return False
+    return prod(reduction_unroll(*given, of_integers=True)) > 1
+
+
+def of_integers(generic: GenericOp) -> bool:
+    """Whether all results are."""
     return all(isinstance(element_type(result.type), IntegerType) for result in generic.results)
