@@ -35,7 +35,8 @@ class TiledOp:
     """A computation to be tiled.
 
     `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was; `rows`: of its row loop;
-    `terms`: of its last reduction, 0 where nothing was decided. `given`: the plan that it has already, None where one is to be found.
+    `terms`: of its last reduction, 0 where nothing was decided. `given`: the plan that it has already, None where one is to be
+    found.
     """
 
     name: str
