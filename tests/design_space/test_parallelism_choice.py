@@ -250,3 +250,14 @@ def test_the_shortest_is_legal_and_no_longer(seed: int):
         assert one.lane_extent % chosen[one.name].lanes == 0 and one.divided_extent % chosen[one.name].copies == 0
     for family in {one.family for one in works}:
         assert len({chosen[one.name].copies for one in works if one.family == family}) == 1
+
+
+def test_a_small_sum_does_not_keep_its_family_from_copies() -> None:
+    """8 sums of a family that has a product of 1,024 times as many points: beside that they may wait for the adder."""
+    product = replace(work("product", 8, 256, 512), divided_extent=8)
+    small = Work("small", 1024, 8, Counts(dsp=2), 1, 8, False, 0)
+    chosen = shortest_parallelism([product, small], within(2700, 32))
+    assert chosen["product"].copies == chosen["small"].copies > 1
+    assert small.cycles(chosen["small"]) == small.cycles(Parallelism(1, 1)) == 1024
+    large = replace(small, points=product.points)
+    assert shortest_parallelism([product, large], within(2700, 32))["product"].copies == 1

@@ -176,3 +176,38 @@ func.func @rank_zero(%x: tensor<1x1xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: dataflow.kernel @layout_reshape(%[[N:.*]] = %n : tensor<1x1xf32> as !itensor) -> (tensor<f32> as !itensor1) {
 // CHECK-NEXT: itensor.reassociate %[[N]] : !itensor to !itensor1
 // CHECK: func.return %y : tensor<4xf32>
+
+// -----
+
+// Entries of which there are as many as a launch says cross one by one, through a computation too.
+// SHOW: @layout|itensor.reassociate
+!entries = !itensor.itensor<1x1xf32, iter_space: [4, 8] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+func.func @some(%x: tensor<4x8xf32> {stc.sizes = [#itensor.size<4>, #itensor.size<pos<=8>]}, %p: i32 {stc.name = "pos"}) -> tensor<2x2x8xf32> {
+  %n = dataflow.kernel @n(%a = %x : tensor<4x8xf32> as !entries) -> (tensor<4x8xf32> as !entries) {
+    %e = itensor.empty : !entries
+    %t = dataflow.task @t ins(%in = %a : !entries) outs(%out = %e : !entries) -> !entries {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+      %f = scf.for %i = %c0 to %c4 step %c1 iter_args(%o = %out) -> (!entries) {
+        %g = scf.for %j = %c0 to %c8 step %c1 iter_args(%q = %o) -> (!entries) {
+          %v = itensor.read %in[%i, %j] : !entries -> tensor<1x1xf32>
+          %w = itensor.write %v into %q[%i, %j] : tensor<1x1xf32> -> !entries
+          scf.yield %w : !entries
+        }
+        scf.yield %g : !entries
+      }
+      dataflow.yield %f : !entries
+    }
+    dataflow.yield %t : !entries
+  }
+  %h = tensor.expand_shape %n [[0, 1], [2]] output_shape [2, 2, 8] {stc.name = "heads"} : tensor<4x8xf32> into tensor<2x2x8xf32>
+  %m = dataflow.kernel @m(%a = %h : tensor<2x2x8xf32> as !itensor.itensor<1x1x1xf32, iter_space: [2, 2, 8] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>)
+      -> (tensor<2x2x8xf32> as !itensor.itensor<1x1x1xf32, iter_space: [2, 2, 8] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>) {
+    dataflow.yield %a : !itensor.itensor<1x1x1xf32, iter_space: [2, 2, 8] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+  }
+  func.return %m : tensor<2x2x8xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x1xf32, iter_space: [4, 8] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x1x1xf32, iter_space: [2, 2, 8] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-LABEL: func.func @some(
+// CHECK: itensor.reassociate %n_{{.*}} : !itensor to !itensor1

@@ -47,3 +47,26 @@ func.func @some_rows(%x: tensor<2x6x40xf32> {stc.sizes = [#itensor.size<2>, #ite
 // CHECK-LABEL: func.func @some_rows(
 // CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "fc", stc.lanes = 8 : i32} {
 // CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "exp", stc.lanes = 1 : i32} {
+
+// -----
+
+// No parallel loop has lanes where both factors lie along the reduction: of integers terms are. Rows that there are at run time are
+// not computed side by side.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @scores(%q: tensor<2x40xi8>, %k: tensor<2x96x40xi8> {stc.sizes = [#itensor.size<2>, #itensor.size<pos<=96>, #itensor.size<40>]},
+                  %pos: i32 {stc.name = "pos"}) -> tensor<2x96xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x96xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<2x96xi32>) -> tensor<2x96xi32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>,
+      affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<2x40xi8>, tensor<2x96x40xi8>) outs(%f : tensor<2x96xi32>) attrs = {stc.name = "scores"} {
+  ^bb0(%a: i8, %c: i8, %s: i32):
+    %v = arith.extsi %a : i8 to i32  %w = arith.extsi %c : i8 to i32
+    %p = arith.muli %v, %w : i32  %t = arith.addi %s, %p : i32  linalg.yield %t : i32
+  } -> tensor<2x96xi32>
+  return %y : tensor<2x96xi32>
+}
+
+// CHECK-LABEL: func.func @scores(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "scores", stc.lanes = 20 : i32} {

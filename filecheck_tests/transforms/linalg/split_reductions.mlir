@@ -107,3 +107,27 @@ func.func @from_one(%a: !A, %x: !X) -> !Y {
 
 // CHECK-LABEL: @from_one(
 // CHECK-NOT: expand_shape
+
+// -----
+
+// Terms of integers run in lanes of their own accord: nothing is split.
+// SHOW: linalg.generic
+func.func @integers(%a: tensor<6x40xi8>, %x: tensor<40xi8>) -> tensor<6xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<6xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<6xi32>) -> tensor<6xi32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+      affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a, %x : tensor<6x40xi8>, tensor<40xi8>) outs(%f : tensor<6xi32>) attrs = {stc.name = "sums"} {
+  ^bb0(%l: i8, %r: i8, %s: i32):
+    %v = arith.extsi %l : i8 to i32  %w = arith.extsi %r : i8 to i32
+    %p = arith.muli %v, %w : i32  %t = arith.addi %s, %p : i32  linalg.yield %t : i32
+  } -> tensor<6xi32>
+  return %y : tensor<6xi32>
+}
+
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
+// CHECK: #map2 = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @integers(
+// CHECK: linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "reduction"]} ins(%a, %x : tensor<6x40xi8>, tensor<40xi8>) outs(%f : tensor<6xi32>) attrs ={{ +}}{stc.name = "sums"} {
