@@ -266,8 +266,9 @@ def _launches(kinds: Sequence[str], count: int, where: str) -> list[range]:
     """The layers of each launch, `count` of one kind in a row; CompileError where the model does not consist of such rows."""
     if not _are_rows(kinds, count):
         possible = [str(number) for number in range(1, len(kinds) + 1) if _are_rows(kinds, number)]
-        told = ", ".join(kind or "layer" for kind in kinds) if len(set(kinds)) > 1 else f"{len(kinds)} layers"
-        raise CompileError(f"--layers {count} of a model of {told}", where=where, accepted=", ".join(possible))
+        several = f" of the kinds {', '.join(kinds)}" if len({*kinds}) > 1 else ""
+        what = f"--layers {count}, and the model has {len(kinds)}{several}"
+        raise CompileError(what, where=where, accepted=f"--layers {' or '.join(possible)}: rows of layers of one kind")
     return [range(first, first + count) for first in range(0, len(kinds), count)]
 
 

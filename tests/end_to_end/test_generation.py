@@ -596,6 +596,11 @@ def test_what_else_is_refused_before_a_compile(
 
     refused(ended("--prompt", "Lily " * 200), "the prompt has ", "1 to 128 (--max-seq of its compile)")
     refused(ended("--prompt", "Lily", "--out", not_compiled), "output folder is not empty")
+    refused(ended("--prompt", "Lily", "--layers", "2"), "--layers 2, and the model has 1; accepted: --layers 1: rows of layers")
+    kinds = configured(tmp_path / "kinds", "gemma3-1b-tiny", num_hidden_layers=4, layer_types=[SLIDING, SLIDING, FULL, FULL])
+    folder = kinds.removeprefix("config:")
+    told = f"--layers 4, and the model has 4 of the kinds {SLIDING}, {SLIDING}, {FULL}, {FULL}; accepted: --layers 1 or 2: rows"
+    refused(stc("generate", folder, "--tokens", "1", "--max-seq", "8", "--layers", "4"), told)
     tokenizer = not_compiled / "tokenizer.json"
     tokenizer.write_text("{")
     refused(ended("--prompt", "Lily"), "tokenizer.json: no tokenizer", "accepted: a tokenizer.json")

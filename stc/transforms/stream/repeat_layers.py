@@ -150,7 +150,7 @@ class _Repetition:
         pairs = [(argument, unpack) for argument in taken for unpack, kind in self._returned() if kind == argument.type]
         if len(pairs) != 1:
             what = f"{len(pairs)} pairs of a tensor that goes in and one that comes out"
-            raise CompileError(what, where=self._where, accepted="one of one shape, with one memory port for each use")
+            raise CompileError(what, where=self._where, accepted="one of one shape, that only the kernel reads and writes")
         ((argument, unpack),) = pairs
         self._require_no_other(unpack)
         loads, inputs = list[_Port](), list(enumerate(self._kernel.inputs))
