@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -27,7 +28,8 @@ R = TypeVar("R", bound=_Row)
 @dataclass(frozen=True)
 class KeptRows(Generic[R]):
     """What a benchmark measures of the designs `names`: `measure` makes a row, `cells` what is printed of it, and `markdown` a
-    table of all, between the lines `begin` and `end` of `document`. Rows of `kind` are in the file `data`."""
+    table of all, between the lines `begin` and `end` of `document`. Rows of `kind` are in the file `data`. `further`: what JSON has
+    of a row beside its fields."""
 
     kind: Callable[..., R]
     names: Sequence[str]
@@ -38,6 +40,7 @@ class KeptRows(Generic[R]):
     document: Path
     begin: str
     end: str
+    further: Callable[[R], Mapping[str, Any]] = lambda _: {}
 
     def known(self) -> dict[str, R]:
         """What was measured before, by design."""
@@ -49,20 +52,25 @@ class KeptRows(Generic[R]):
         accepted, document = "; ".join(self.names), f"docs/{self.document.name}"
         parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {accepted}; default: all")
+        parser.add_argument("--model", default="", help="only designs of this model")
+        parser.add_argument("--json", action="store_true", help="print the rows as JSON")
         parser.add_argument("--again", action="store_true", help="also designs that were measured before")
         parser.add_argument("--write", action="store_true", help=f"write the table into {document}")
         asked = parser.parse_args(arguments)
         if unknown := [name for name in asked.names if name not in self.names]:
             parser.error(f"no design is called '{unknown[0]}'; accepted: {accepted}")
+        wanted = [name for name in asked.names or self.names if name.startswith(asked.model)]
+        if not wanted:
+            parser.error(f"no design is of model '{asked.model}'; accepted: {accepted}")
         rows = self.known()
-        for name in asked.names or self.names:
+        for name in wanted:
             if name in rows and not asked.again:
                 continue
             rows[name] = self.measure(name)
-            print(*self.cells(rows[name]), sep=" | ", flush=True)
+            print(*self.cells(rows[name]), sep=" | ", file=sys.stderr if asked.json else sys.stdout, flush=True)
             self._keep(rows)
         table = self.markdown([rows[name] for name in self.names if name in rows])
-        print(table)
+        print(json.dumps([asdict(rows[name]) | {**self.further(rows[name])} for name in wanted], indent=1) if asked.json else table)
         if asked.write:
             write_between(self.document, self.begin, table, self.end)
         return 0

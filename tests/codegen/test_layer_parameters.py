@@ -57,7 +57,7 @@ def told(parameters: list[PackedParameter]) -> Sharing:
     stages = dict.fromkeys((stage for it in parameters for stage in it.buffers), project)
     kinds = {"": LayerKind({}, taken, table, {}, stages)}
     layers = (ModelLayer("", FILE),) * 2
-    return sharing(ModelManifest(0, "", {}, 1, 1, 1, kinds, layers, project, table, None, None, (), 0, 1, 1))
+    return sharing(ModelManifest(0, "", {}, 1, 1, 1, kinds, layers, 1, project, table, None, None, (), 0, 1, 1))
 
 
 def test_what_lies_alike_is_packed_once(tmp_path: Path) -> None:
