@@ -59,7 +59,7 @@ class KeptRows(Generic[R]):
         asked = parser.parse_args(arguments)
         if unknown := [name for name in asked.names if name not in self.names]:
             parser.error(f"no design is called '{unknown[0]}'; accepted: {accepted}")
-        wanted = [name for name in asked.names or self.names if name.startswith(asked.model)]
+        wanted = [name for name in asked.names or self.names if not asked.model or name.split(" ")[0].rstrip(",") == asked.model]
         if not wanted:
             parser.error(f"no design is of model '{asked.model}'; accepted: {accepted}")
         rows = self.known()

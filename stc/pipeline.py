@@ -24,7 +24,7 @@ from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
 from stc.platforms.budget import PLAN, SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
-from stc.quantisation.formats import read_quantisation
+from stc.quantisation.formats import BF16, read_quantisation
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
 from stc.transforms.finding_pass import run_pass
@@ -123,7 +123,8 @@ class PipelineOptions(ArgSpecConvertible):
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
-        read_quantisation(self.quantize)
+        if read_quantisation(self.quantize).kv == BF16 and self.layers > 1:
+            raise CompileError(f"layers={self.layers} with kv={BF16}", accepted="kv=f32 or kv=int8, or a launch for each layer")
         for name, decided in DECIDED_BY.items():
             if (value := getattr(self, name)) != getattr(type(self), name):  # ours need not be imported to be known
                 decision(decided).find(value)

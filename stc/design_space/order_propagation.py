@@ -35,8 +35,8 @@ class TiledOp:
     """A computation to be tiled.
 
     `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was; `rows`: of its row loop;
-    `terms`: of its last reduction, 0 where nothing was decided. `given`: the plan that it has already, None where one is to be
-    found.
+    `lanes_are_terms`: whether lanes would run along its last reduction, and `terms`: how many, 0 where nothing was decided.
+    `given`: the plan that it has already, None where one is to be found.
     """
 
     name: str
@@ -44,6 +44,7 @@ class TiledOp:
     lanes: int = 0
     rows: int = 1
     given: LoopPlan | None = None
+    lanes_are_terms: bool = False
     terms: int = 0
 
 
@@ -80,12 +81,14 @@ class ConcatOf:
 
 @dataclass(frozen=True)
 class ReshapeOf:
-    """`result`, of `shape`, is a tensor of `source_shape`, entries in row-major order. `source`: as of `SliceOf`."""
+    """`result`, of `shape`, is a tensor of `source_shape`, entries in row-major order. `source`: as of `SliceOf`. `is_single`:
+    whether entries along the last dimension cross one by one."""
 
     result: str
     shape: Shape
     source: str | None
     source_shape: Shape
+    is_single: bool = False
 
 
 TilingNode: TypeAlias = TiledOp | SliceOf | ConcatOf | ReshapeOf
@@ -123,9 +126,9 @@ class Propagation:
                     self.orders[node.result], _ = concat_orders(*given)
                     self._arrivals[node.result] = [each for source in node.sources for each in self._arrivals.get(source, ())]
                 case ReshapeOf():
-                    _, self.orders[node.result] = reshape_orders(
-                        self._order(node.source), node.source_shape, node.shape, self.sizes.columns
-                    )
+                    largest = 1 if node.is_single else self.sizes.columns
+                    given = self._order(node.source), node.source_shape, node.shape, largest
+                    _, self.orders[node.result] = reshape_orders(*given)
                     self._arrivals[node.result] = self._arrivals.get(node.source, ())
 
     def _plan(self, op: TiledOp) -> None:
@@ -141,7 +144,8 @@ class Propagation:
             begin, end = span(cycles, waits(plan), self._spans)
             return begin + result_of(op.name, computation, plan).first * (end - begin), end
 
-        plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes, op.rows), timing)
+        decided = tiles_of_lanes(computation, op.lanes, op.rows) | tiles_of_terms(computation, op.terms)
+        plan = op.given or plan_loops(computation, self.sizes, decided, timing)
         self.plans[op.name], self.after[op.name] = plan, waits(plan)
         self._spans[op.name] = span(cycles, self.after[op.name], self._spans)
         for operand in inputs:
@@ -217,6 +221,16 @@ def tiles_of_lanes(computation: Computation, lanes: int, rows: int = 1) -> dict[
     if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
     return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, rows * least)}
+
+
+def tiles_of_terms(computation: Computation, terms: int) -> dict[int, int]:
+    """The tile of the last reduction, of which so many terms are computed at once: long, in whole groups of them."""
+    if not terms:
+        return {}
+    last = computation.reductions[-1]
+    groups = largest_divisor(computation.extents[last] // terms, max(1, LONGEST_TILE // terms))
+    tile, streamed = terms * groups, _streamed_tiles(computation.inputs).get(last, 0)
+    return {} if streamed and streamed % terms == 0 else {last: tile}
 
 
 def _least_sums(computation: Computation, terms: int) -> int:

@@ -1,9 +1,9 @@
 """Computations that may be sped up, and what a design takes that speeds them up.
 
-A computation is sped up by lanes (points of its last parallel loop at once, inside one task), by rows (points of another loop at
-once, for which each lane's factor is used again) and, once it has as many of both as one task may have, by copies (tasks side by
-side on slices of another parallel loop). Computations that hand each other slices have one number of copies: else tensors would
-have to be put together and cut again between them.
+A computation is sped up by lanes (points of its last parallel loop, or terms of a sum of integers, at once, inside one task), by
+rows (points of another loop at once, for which each lane's factor is used again) and, once it has as many of both as one task may
+have, by copies (tasks side by side on slices of another parallel loop). Computations that hand each other slices have one number of
+copies: else tensors would have to be put together and cut again between them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stc.design_space.makespan import Dependence, Makespan
-from stc.design_space.tiling import LEAST_SUMS
+from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, Counts
 from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES, MAX_PARTITIONS
@@ -76,7 +76,8 @@ class Work:
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
-    `sums_at_once`: multiply-accumulates of one point. `after`: on which computations it waits, and how long.
+    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a sum of integers. `after`: on
+    which computations it waits, and how long.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Work:
     row_extent: int = 1
     divides_rows: bool = False
     sums_at_once: int = 1
+    lanes_are_terms: bool = False
     after: tuple[Dependence, ...] = ()
     lane: Counts = NOTHING
     task: Counts = NOTHING
@@ -112,7 +114,7 @@ class Work:
         """Cycles for all points; of sums no more go on at once than have room in the adder's pipeline beside one another."""
         at_once = parallelism.points
         if not has_sums_enough(self, parallelism):
-            at_once = max(1, self.sums // LEAST_SUMS)
+            at_once = max(1, at_once * self.sums // _least_sums(self, parallelism))
         return -(-self.points // at_once)
 
     def ports(self, parallelism: Parallelism) -> int:
@@ -176,7 +178,12 @@ def is_a_task(work: Work, chosen: Parallelism) -> bool:
 
 def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it."""
-    return work.sums == work.points or work.sums >= LEAST_SUMS * chosen.points
+    return work.sums == work.points or work.sums >= _least_sums(work, chosen)
+
+
+def _least_sums(work: Work, chosen: Parallelism) -> int:
+    """Terms of a sum of integers are added up by a tree, in front of its one adder; other points at once are sums of their own."""
+    return LEAST_INTEGER_SUMS * chosen.copies * chosen.rows if work.lanes_are_terms else LEAST_SUMS * chosen.points
 
 
 @cache

@@ -29,6 +29,10 @@ from stc.network.graph import Channel, TaskGraph
 ROUNDS = 6
 """After so many runs with bounded FIFOs none is tried any more."""
 
+MOST_TURNS = 100
+"""How often tasks that wait for each other are walked: in each turn what goes round goes round once, which takes as many turns as there
+are layers in a launch, and a few. Where each token goes round it would take one for each, and for ever where nothing moves."""
+
 
 @dataclass(frozen=True)
 class Network:
@@ -213,7 +217,8 @@ class _Walker:
         for fifo in network.graph.fifos:
             self.incoming[fifo.producer if backwards else fifo.consumer].append(fifo)
             self.outgoing[fifo.consumer if backwards else fifo.producer].append(fifo)
-        self.done = set(self.found.walks)
+        self.retained = frozenset(self.found.walks)
+        self.done = set(self.retained)
         self.partners = _partners(network.tasks) if before is not None else {}
 
     def walked(self) -> Walked:
@@ -240,16 +245,16 @@ class _Walker:
                 progress = True
             if not progress:
                 names = ", ".join(name for name in self.tasks if name not in self.done)
-                what = f"tasks {names} wait for blocks of each other"
-                raise UntimedError(what, accepted="rings between tasks with no other path")
+                raise UntimedError(f"tasks {names} wait for blocks of each other", accepted="rings that end")
         return self.found
 
     def _cycle(self) -> list[str]:
         """Tasks that wait for each other, and for nobody else any more; in the order of the network."""
         for part in self.waiting:
-            inputs = (self._other(fifo) for task in part for fifo in self.incoming[task])
-            if not part & self.done and all(other in part or other in self.done for other in inputs):
-                return [name for name in self.tasks if name in part]
+            again = part - self.retained
+            inputs = (self._other(fifo) for task in again for fifo in self.incoming[task])
+            if not again <= self.done and all(other in part or other in self.done for other in inputs):
+                return [name for name in self.tasks if name in again]
         return []
 
     @cached_property
@@ -264,14 +269,15 @@ class _Walker:
 
     def _walk_around(self, around: Sequence[str]) -> None:
         """Walk tasks that wait for each other until none goes otherwise than the last time."""
-        inside = [fifo for fifo in self.network.graph.fifos if {fifo.producer, fifo.consumer} <= set(around)]
         for name in around:
             self.found.walks.pop(name, None)  # what it began with
-        for _ in range(sum(fifo.tokens for fifo in inside) + 2):  # in each, the time of one more token is final
+        for _ in range(MOST_TURNS):
             if not self._move(around):
-                self.done |= set(around)
+                for name in around:
+                    self._end(name)
                 return
-        raise UntimedError(f"tasks {', '.join(around)} feed each other without end", accepted="cycles that end")
+        what = f"tasks {', '.join(around)} wait for each other more than {MOST_TURNS} times, or for ever"
+        raise UntimedError(what, accepted="tasks that wait for each other less often, as layers of a launch do")
 
     def _move(self, around: Sequence[str]) -> bool:
         """Walk tasks once more, in turns where they share rings; whether one went otherwise."""

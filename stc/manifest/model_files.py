@@ -157,6 +157,8 @@ def _check(model: ModelManifest, where: str) -> None:
 def _contradictions(model: ModelManifest) -> Iterator[tuple[str, str]]:
     if not model.layers:
         yield "the model has no layers", "one at least"
+    if model.layers_per_launch < 1:
+        yield f"{model.layers_per_launch} layers of a launch", "one at least"
     for name, kind in model.kinds.items():
         yield from _of_kind(name, kind)
     for index, layer in enumerate(model.layers):

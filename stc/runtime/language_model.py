@@ -32,7 +32,7 @@ POSITION = "pos"
 """The input of a layer that says how many rows its caches have."""
 
 Caches: TypeAlias = list[dict[str, Buffers]]
-"""The keys and values of one sequence, on the device: for each layer, by the name of an input, its buffer."""
+"""The keys and values of one sequence, on the device: for the layers of each launch, by the name of an input, its buffer."""
 
 Launches: TypeAlias = Counter[tuple[str, int]]
 """How often a project was launched, by its folder, at a position."""

@@ -47,7 +47,7 @@ from stc.tools.plan import as_stages
 from stc.tools.provenance import provenance_of
 from stc.tools.reproducer import run_or_reproduce
 from stc.tools.request import CompileRequest, load_layers
-from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
+from stc.tools.schedule_file import NOT_IN_FILE, require_known_formats, schedule_text
 from stc.tools.start import Start, start_of
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
@@ -328,6 +328,8 @@ def design_report(
     sequence = stages(options) if rest is None else rest
     run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
     recorder.formats = run.found.get(QuantizeLinear.name, {})
+    if QuantizeLinear.name in run.found:
+        require_known_formats(options.schedule, recorder.formats)
     _require_reference(run.found.get(QuantizeLinear.name), recorder.quantised)
     recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
     _require_scales(recognised, recorder.parameters)

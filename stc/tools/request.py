@@ -49,7 +49,7 @@ class CompileRequest:
     confirm: int = 0
 
     def __post_init__(self) -> None:
-        if not self.options.quantize:  # what `dtype` stands for is said to the passes
+        if not (self.options.quantize and self.options.schedule):  # whose formats of layers have been added to what `dtype` says
             object.__setattr__(self, "options", with_dtype(self.options, self.dtype))
 
 

@@ -52,8 +52,8 @@ _MEMORIES = """\
 
 
 _FORMATS = """\
-# How each linear layer, by path of its module, is quantised: as --quantize says it of one, or f32. Of one that is left out, what
-# `quantize` above says.
+# How each linear layer, by path of its module, is quantised: as --quantize says it of one, or f32. This counts more than `quantize`
+# above, which is of those that are left out.
 """
 
 
@@ -88,6 +88,8 @@ def _with_formats(options: PipelineOptions, said: Mapping[str, Any], given: Coll
     if not isinstance(table, dict) or not all(isinstance(text, str) for text in table.values()):
         what, accepted = f"'{OWN_TABLE}.{FORMATS}' is no table of texts", f'"PATH" = "{LinearFormat()}"'
         raise CompileError(what, where=options.schedule, accepted=accepted)
+    if wrong := next((path for path in table if not path or "," in path or "=" in path), None):
+        raise CompileError(f"{wrong!r} is no path of a module", where=where, accepted="paths such as 'mlp.c_fc'")
     formats = {path: LinearFormat.read(text, f"{where} {path}") for path, text in table.items()}
     text = with_formats(options.quantize, formats)
     if "quantize" in given and text != options.quantize:
@@ -96,6 +98,15 @@ def _with_formats(options: PipelineOptions, said: Mapping[str, Any], given: Coll
         what = f"'{path}' is {formats[path] or F32} here, and {asked.format_of(path) or F32} by --quantize or --dtype"
         raise CompileError(what, where=where, accepted="one of both: leave out the option, or the layer's entry")
     return replace(options, quantize=text)
+
+
+def require_known_formats(schedule: str, layers: Iterable[str]) -> None:
+    """CompileError where the schedule has a format for none of the linear `layers` that there are."""
+    table = read_tables(schedule).get(OWN_TABLE, {}).get(FORMATS, {}) if schedule else {}
+    known = list(layers)
+    if unknown := next((path for path in table if not any(each == path or each.startswith(f"{path}.") for each in known)), None):
+        what = f"no linear layer is called '{unknown}'{did_you_mean(unknown, known)}"
+        raise CompileError(what, where=f"{schedule} [{OWN_TABLE}.{FORMATS}]", accepted=", ".join(known))
 
 
 def schedule_text(

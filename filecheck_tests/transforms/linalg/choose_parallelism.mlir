@@ -69,4 +69,4 @@ func.func @scores(%q: tensor<2x40xi8>, %k: tensor<2x96x40xi8> {stc.sizes = [#ite
 }
 
 // CHECK-LABEL: func.func @scores(
-// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "scores", stc.lanes = 20 : i32} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "scores", stc.lanes = 40 : i32, stc.copies = array<i64: 2, 1, 1>} {

@@ -68,7 +68,7 @@ class LayoutToDataflow(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             known, sizes = host_values(function), RunTimeSizes(function)
-            in_kernels = RunTimeSizes(function, through_kernels=True)
+            in_kernels = _sizes_in_kernels(function) or sizes
             for found in list(function.body.block.ops):
                 if found.parent_block() is None or set(found.results) <= known:
                     continue
@@ -170,6 +170,14 @@ class LayoutToDataflow(ModulePass):
         last = len(shape_of(op.result.type)) - 1
         largest = 1 if last in at_run_time.single(op.result) else self.size
         _replace(op, _reshape_kernel(op, op.src, op.result.type, largest))
+
+
+def _sizes_in_kernels(function: func.FuncOp) -> RunTimeSizes | None:
+    """Sizes also of what kernels make, None where not all are understood: they decide how wide tokens are, not what is right."""
+    try:
+        return RunTimeSizes(function, through_kernels=True)
+    except CompileError:
+        return None
 
 
 def _reshape_kernel(near: Operation, value: SSAValue, required: TensorType, size: int) -> SSAValue:

@@ -37,7 +37,8 @@ from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
-from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph, lanes_are_terms
+from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
+from stc.transforms.linalg.term_lanes import lanes_are_terms
 from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
@@ -175,6 +176,8 @@ def _dependences(function: func.FuncOp) -> Mapping[GenericOp, Sequence[tuple[Gen
 
 def _with_lanes(op: TiledOp) -> TiledOp:
     results = op.computation.outputs[0].dims if op.computation.outputs else ()
+    if op.lanes_are_terms:
+        return replace(op, terms=op.terms or largest_divisor(op.computation.extents[op.computation.reductions[-1]], PORT_LANES))
     return replace(op, lanes=op.lanes or largest_divisor(op.computation.extents[results[-1]], PORT_LANES)) if results else op
 
 
@@ -219,8 +222,9 @@ def _work(
     loops, last = GenericLoops(generic), _lane_loop(generic)
     at_once = [extent if is_static(trip) else 1 for extent, trip in zip(loops.extents, trips, strict=True)]  # else one by one
     given = at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
-    possible = reduction_unroll(*given, of_integers=True) if lanes_are_terms(generic) else default_unroll(*given)
-    row = row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
+    terms = lanes_are_terms(generic)
+    possible = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
+    row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
         points=prod(loops.extents),
@@ -233,6 +237,7 @@ def _work(
         row_extent=at_once[row] if row is not None else 1,
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
+        lanes_are_terms=terms,
         memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         lane=_lane(generic),

@@ -11,11 +11,12 @@ from xdsl.passes import ModulePass
 
 from stc.analysis.generic_loops import GenericLoops, generics_in
 from stc.analysis.host_work import functions_of, host_values
-from stc.design_space.tiling import default_order, default_tiles, default_unroll, row_loop
+from stc.design_space.tiling import default_order, default_tiles, default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.dialects.facts import LANES, ROWS, SCHEDULE
 from stc.iteration.vectorize import largest_divisor
+from stc.transforms.linalg.term_lanes import lanes_are_terms
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class DefaultTileSize(ModulePass):
     def schedule_of(self, generic: linalg.GenericOp) -> ScheduleAttr:
         loops = GenericLoops(generic)
         tiles = default_tiles(loops.extents, self.size)
-        unroll = default_unroll(tiles, loops.reductions, loops.operand_dims, LANES.of(generic) or self.lanes)
+        given = tiles, loops.reductions, loops.operand_dims, LANES.of(generic) or self.lanes
+        terms = LANES.on(generic) and lanes_are_terms(generic)
+        unroll = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
         rows, row = ROWS.of(generic) or 1, row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
         if row is not None:
             unroll = (*unroll[:row], largest_divisor(tiles[row], rows), *unroll[row + 1 :])

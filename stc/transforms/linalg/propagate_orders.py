@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
@@ -29,6 +28,7 @@ from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.strategies.tiling import TILING, TilingProblem
 from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
+from stc.transforms.linalg.term_lanes import lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import check_schedule, element_type
 from stc.transforms.stream.names import UniqueNames
 
@@ -133,7 +133,9 @@ class TilingGraph:
                 single = self._sizes.single(op.result)
                 return ConcatOf(self._name(op.result), shape_of(op.result.type), sources, shapes, single)
             case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(op):  # else the reader chooses
-                return ReshapeOf(self._name(op.result), shape_of(op.result.type), self._from_kernel(op.src), shape_of(op.src.type))
+                shape = shape_of(op.result.type)
+                is_single = len(shape) - 1 in self._sizes.single(op.result)
+                return ReshapeOf(self._name(op.result), shape, self._from_kernel(op.src), shape_of(op.src.type), is_single)
             case _:
                 return None
 
@@ -150,7 +152,7 @@ class TilingGraph:
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
         computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=of_integers(generic))
         if lanes_are_terms(generic):
-            return TiledOp(name, computation, 0, ROWS.of(generic) or 1, plan, lanes_of(generic))
+            return TiledOp(name, computation, given=plan, lanes_are_terms=True, terms=lanes_of(generic))
         lanes = lanes_of(generic) or self._lanes_of_words(generic, loops)
         return TiledOp(name, computation, lanes, ROWS.of(generic) or 1, plan)
 
@@ -197,17 +199,3 @@ def lanes_of(generic: GenericOp) -> int:
     """How many points of the last parallel loop, or terms (`lanes_are_terms`), were decided to run at once (`choose-parallelism`);
     0 where nothing was."""
     return LANES.of(generic) or 0
-
-
-def lanes_are_terms(generic: GenericOp) -> bool:
-    """Whether what runs at once are terms of sums: of integers, whose adders wait for nothing, where no parallel loop has lanes."""
-    loops = GenericLoops(generic)
-    given = loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
-    if not of_integers(generic) or len(loops.input_dims) < 2 or prod(default_unroll(*given)) > 1:
-        return False
-    return prod(reduction_unroll(*given, of_integers=True)) > 1
-
-
-def of_integers(generic: GenericOp) -> bool:
-    """Whether all results are."""
-    return all(isinstance(element_type(result.type), IntegerType) for result in generic.results)

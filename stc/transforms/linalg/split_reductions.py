@@ -9,7 +9,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -40,6 +40,7 @@ from stc.transforms.linalg.generics import (
 )
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
+from stc.transforms.linalg.term_lanes import lanes_are_terms
 from stc.transforms.shared_parameters import shared_parameters
 
 
@@ -111,7 +112,7 @@ def _for_lanes(function: func.FuncOp, reassociate: bool, dsp: int, platform: Pla
         loops, loop = GenericLoops(generic), along[-1]
         if loop is None or loop not in loops.reductions or _lane_extent(generic) > 1:
             continue
-        if isinstance(generic.body.block.args[-1].type, IntegerType):  # terms of which run in lanes, before a tree of adders
+        if lanes_are_terms(generic):  # before a tree of adders
             continue
         if any(loop in dims and dims[-1] != loop for dims in loops.input_dims):
             continue

@@ -119,10 +119,10 @@ class SizeFifos(FindingPass):
     model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to
     twice as deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be
     `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a
-    DMA that waits costs nothing. A kernel whose tasks are not modelled in time (blocks taken under a
-    condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required. Where
-    sizes are known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at every value, or
-    at some where these are many: the depths are enough for each.
+    DMA that waits costs nothing. A kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined loop,
+    tasks that wait for each other too often to be followed) keeps the depths of `set-fifo-depths` as what is required. Where sizes
+    are known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at every value, or at
+    some where these are many: the depths are enough for each.
 
     Options:
     * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue
