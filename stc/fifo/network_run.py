@@ -30,8 +30,8 @@ ROUNDS = 6
 """After so many runs with bounded FIFOs none is tried any more."""
 
 MOST_TURNS = 100
-"""How often tasks that wait for each other are walked: in each turn what goes round goes round once, which takes as many turns as there
-are layers in a launch, and a few. Where each token goes round it would take one for each, and for ever where nothing moves."""
+"""How often tasks that wait for each other are walked: in each turn what goes round goes round once, which takes as many turns as
+there are layers in a launch, and a few. Where each token goes round it would take one for each, and no end where nothing moves."""
 
 
 @dataclass(frozen=True)

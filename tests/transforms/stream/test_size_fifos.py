@@ -184,11 +184,11 @@ def side_by_side() -> str:
 
 
 def test_tasks_with_a_ring_and_a_fifo_between_them_are_timed() -> None:
-    """With room for one block the next half is filled when the one before has been emptied."""
-    one, two = (sized(side_by_side().replace("count: 1", f"count: {count}"))[0] for count in (1, 2))
-    assert one.strategy == two.strategy == "no-stall" and one.untimed is None
-    assert one.makespan is not None and two.makespan is not None
-    assert two.makespan < one.makespan < 2 * two.makespan
+    """With room for one block the next half is filled when the one before has been emptied; there are two halves."""
+    found = [sized(side_by_side().replace("count: 1", f"count: {count}"))[0] for count in (1, 2, 3)]
+    assert [(each.strategy, each.untimed) for each in found] == [("no-stall", None)] * 3
+    one, two, three = (each.makespan for each in found)
+    assert one is not None and two is not None and three == two < one < 2 * two
 
 
 def test_a_kernel_that_cannot_be_timed_keeps_the_depths_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
