@@ -70,6 +70,7 @@ class Case:
 
 
 CASES: Mapping[str, Case] = {
+    "gpt2-tiny [16:16]": Case("gpt2-tiny", 16, 16),
     **{f"gpt2-medium [{length}:{length}]": Case("gpt2-medium", length, length, asked)
        for length, asked in ((32, None), (64, None), (128, 1560), (256, 1450))},
     "qwen2.5-0.5b [128:128]": Case("qwen2.5-0.5b", 128, 128, 1335),
