@@ -33,7 +33,7 @@ def resized(source: StreamOrder, target: StreamOrder) -> StreamOrder:
         raise ValueError(f"a loop of run-time size repeats tokens of {source}")
     shapes = at_largest(source).static_shape, target.static_shape
     for dimension in range(source.rank):
-        if not all(is_static(size) for size in _sizes_along(source, dimension)):
+        if not has_known_size(source, dimension):
             trip, kept = source.loops[loop_along(source, dimension)].trip, _kept(dimension, *shapes)
             if kept is None:
                 raise ValueError(f"dimension {dimension} of {list(shapes[0])} is none of {list(shapes[1])}")
@@ -51,7 +51,7 @@ def sliced(full: StreamOrder, part: StreamOrder, offset: Sequence[int]) -> Strea
         raise ValueError(f"a loop of run-time size repeats tokens of {full}")
     shape = at_largest(full).static_shape
     for dimension, start in enumerate(offset):
-        if not all(is_static(size) for size in _sizes_along(full, dimension)):
+        if not has_known_size(full, dimension):
             extent = part.static_shape[dimension]
             if (start, extent) != (0, shape[dimension]):
                 raise ValueError(f"entries {start} to {start + extent} of dimension {dimension}, of run-time size, are cut out")
@@ -67,7 +67,7 @@ def gathered(parts: Sequence[StreamOrder], full: StreamOrder, offsets: Sequence[
     """
     for part in parts:
         for dimension in range(part.rank):
-            if not all(is_static(size) for size in _sizes_along(part, dimension)):
+            if not has_known_size(part, dimension):
                 full = _with_trip(full, loop_along(full, dimension), part.loops[loop_along(part, dimension)].trip)
     for part, offset in zip(parts, offsets, strict=True):
         if sliced(full, at_largest(part), offset) != part:
@@ -90,10 +90,10 @@ def _with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:
     return replace(order, loops=(*order.loops[:loop], replace(order.loops[loop], trip=trip), *order.loops[loop + 1 :]))
 
 
-def _sizes_along(order: StreamOrder, dimension: int) -> tuple[Size, ...]:
-    """What the entries along `dimension` depend on."""
+def has_known_size(order: StreamOrder, dimension: int) -> bool:
+    """Whether how many entries there are along `dimension`, and where they begin, does not wait for run time."""
     coordinate = order.coordinates[dimension]
-    return (coordinate.constant, *(order.loops[loop].trip for loop in coordinate.loops))
+    return all(is_static(size) for size in (coordinate.constant, *(order.loops[loop].trip for loop in coordinate.loops)))
 
 
 def _kept(dimension: int, source: Sequence[int], target: Sequence[int]) -> int | None:

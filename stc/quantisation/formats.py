@@ -115,12 +115,17 @@ class Quantisation:
 
     def require_known(self, layers: Iterable[str]) -> None:
         """CompileError where a path names none of `layers`."""
-        known = list(layers)
-        for path in (*self.excepted, *self.own):
-            if not any(_holds(path, layer) for layer in known):
-                near = difflib.get_close_matches(path, known, n=3)
-                meant = f", did you mean {' or '.join(map(repr, near))}?" if near else ""
-                raise CompileError(f"no linear layer is called '{path}'{meant}", where=_OPTION, accepted=", ".join(known))
+        require_layers((*self.excepted, *self.own), layers, _OPTION)
+
+
+def require_layers(paths: Iterable[str], layers: Iterable[str], where: str) -> None:
+    """CompileError, about `where`, for the first of `paths` that names none of `layers`."""
+    known = list(layers)
+    for path in paths:
+        if not any(_holds(path, layer) for layer in known):
+            near = difflib.get_close_matches(path, known, n=3)
+            meant = f", did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise CompileError(f"no linear layer is called '{path}'{meant}", where=where, accepted=", ".join(known))
 
 
 def _holds(path: str, layer: str) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 from stc.analysis.storage import Storable
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
-from stc.quantisation.formats import F32, LinearFormat, read_quantisation, with_formats
+from stc.quantisation.formats import F32, LinearFormat, read_quantisation, require_layers, with_formats
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
 from stc.transforms.stream.assign_units import UNITS_TABLE
@@ -103,10 +103,7 @@ def _with_formats(options: PipelineOptions, said: Mapping[str, Any], given: Coll
 def require_known_formats(schedule: str, layers: Iterable[str]) -> None:
     """CompileError where the schedule has a format for none of the linear `layers` that there are."""
     table = read_tables(schedule).get(OWN_TABLE, {}).get(FORMATS, {}) if schedule else {}
-    known = list(layers)
-    if unknown := next((path for path in table if not any(each == path or each.startswith(f"{path}.") for each in known)), None):
-        what = f"no linear layer is called '{unknown}'{did_you_mean(unknown, known)}"
-        raise CompileError(what, where=f"{schedule} [{OWN_TABLE}.{FORMATS}]", accepted=", ".join(known))
+    require_layers(table, layers, f"{schedule} [{OWN_TABLE}.{FORMATS}]")
 
 
 def schedule_text(

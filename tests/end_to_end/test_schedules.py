@@ -13,7 +13,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions, stages, steps
 from stc.quantisation.formats import LinearFormat, read_quantisation
-from stc.tools.schedule_file import with_schedule
+from stc.tools.schedule_file import require_known_formats, with_schedule
 from stc.tools.stc import app
 from stc.transforms.stream.size_fifos import SizeFifos
 from stc_testing.small import small_options
@@ -148,6 +148,13 @@ def test_formats_of_layers_and_those_of_the_command_line(tmp_path: Path) -> None
     assert with_schedule(same, ["quantize"]).quantize == same.quantize
     with pytest.raises(CompileError, match=r"formats\]: 'fc' is bits=4,.*, and bits=8,.* by --quantize or --dtype; accepted"):
         with_schedule(replace(options, quantize="bits=8"), ["quantize"])
+
+
+def test_formats_of_layers_that_there_are(tmp_path: Path) -> None:
+    path = schedule(tmp_path, "[stc.formats]\n'mlp.c_fc' = 'bits=4'\nattn = 'f32'\n").schedule
+    require_known_formats(path, ["mlp.c_fc", "attn.c_attn"])
+    with pytest.raises(CompileError, match=r"formats\]: no linear layer is called 'mlp\.c_fc', did you mean 'mlp\.c_fx'\?"):
+        require_known_formats(path, ["mlp.c_fx", "attn.c_attn"])
 
 
 def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:

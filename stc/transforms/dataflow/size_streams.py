@@ -39,7 +39,7 @@ from stc.iteration.block_tokens import token_lanes
 from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, is_static, maximum, minimum, sum_of, symbols_in
-from stc.iteration.sized_reshapes import dealt, gathered, resized, sliced
+from stc.iteration.sized_reshapes import dealt, gathered, has_known_size, resized, sliced
 
 PASSED = "tasks, forks, reshapes, slices, splits, concatenations and converters of such streams"
 
@@ -210,7 +210,7 @@ class _Sizing:
     def _through_concat(self, op: ConcatOp) -> None:
         along = sorted({dimension for start in op.offsets for dimension, entry in enumerate(start) if entry})
         parts, whole = [self._order(value) for value in op.inputs], self._order(op.result)
-        sized = {dimension for part in parts for dimension in range(part.rank) if not _is_known(part, dimension)}
+        sized = {dimension for part in parts for dimension in range(part.rank) if not has_known_size(part, dimension)}
         if not sized & {*along}:
             self._gather(op, parts, whole)
             return
@@ -345,12 +345,6 @@ def _fill_and_empty_in_turn(converter: ConverterOp) -> None:
     """Where two blocks would be one loop over what comes and what goes: how long it is would be no size."""
     if converter.plan.blocks == 2 and token_lanes(converter.plan) is None:
         converter.blocks_attr = IntegerAttr(1, i64)
-
-
-def _is_known(order: StreamOrder, dimension: int) -> bool:
-    """Whether how many entries there are along `dimension`, and where they begin, is known."""
-    trips = (order.loops[loop].trip for loop in order.loops_of(dimension))
-    return all(is_static(size) for size in (order.coordinates[dimension].constant, *trips))
 
 
 def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamOrder:
