@@ -17,6 +17,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import name_of, shape_of
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
@@ -35,6 +36,10 @@ from stc.transforms.linalg.name_ops import value_hint
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
+BITS = 32
+"""Of an entry that the default tile size is given for."""
+
+
 @dataclass(frozen=True)
 class LayoutToDataflow(ModulePass):
     """Give every tensor op that only moves data, and stands between kernels, a kernel of its own.
@@ -50,7 +55,8 @@ class LayoutToDataflow(ModulePass):
     result and nothing else, are split and merged round-robin instead, in the order in which the copies read or write them: each
     then gets a memory port of its own.
 
-    Options: `size`, the default tile size (default 16).
+    Options: `size`, the default tile size (default 16) of entries of 32 bit; of shorter ones as many as take as much, in whole
+    bytes.
 
         %a = tensor.extract_slice %x[0, 0] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
         %b = tensor.extract_slice %x[0, 8] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
@@ -83,6 +89,10 @@ class LayoutToDataflow(ModulePass):
                         continue
         erase_dead_ops(op)
 
+    def _entries(self, value: SSAValue) -> int:
+        """The default tile size of a tensor."""
+        return self.size * max(1, BITS // (8 * bytes_of(_scalar(value))))
+
     # Slices -----------------------------------------------------------------------------------------------------------
 
     def _chunk(self, function: func.FuncOp, first: tensor.ExtractSliceOp) -> None:
@@ -100,7 +110,7 @@ class LayoutToDataflow(ModulePass):
         offsets = [tuple(op.static_offsets.get_values()) for op in siblings]
         sizes = [tuple(op.static_sizes.get_values()) for op in siblings]
         scalar = _scalar(first.source)
-        full, pieces = slice_orders(_order_of(first.source), extents, offsets, sizes, self.size)
+        full, pieces = slice_orders(_order_of(first.source), extents, offsets, sizes, self._entries(first.source))
         source = ItensorType.from_order(full, scalar)
         results = [ItensorType.from_order(piece, scalar) for piece in pieces]
         name = f"{_stem(first)}_split"
@@ -118,7 +128,7 @@ class LayoutToDataflow(ModulePass):
         """Stripes of an argument, in the order in which the first reader wants its own; `near`: the first in the program."""
         first, scalar = slices[0], _scalar(slices[0].source)
         required = _required_order(first.result)
-        order = required if required is not None else _rows(shape_of(first.result.type), self.size)
+        order = required if required is not None else _rows(shape_of(first.result.type), self._entries(first.result))
         full = ItensorType.from_order(interleaved(order, len(slices), dimension), scalar)
         part = ItensorType.from_order(order, scalar)
 
@@ -134,7 +144,7 @@ class LayoutToDataflow(ModulePass):
     def _merge(self, op: tensor.ConcatOp) -> None:
         """Parts that together become a result, in the order in which the first of them is made."""
         scalar = _scalar(op.result)
-        order = _order_of(op.inputs[0]) or _rows(shape_of(op.inputs[0].type), self.size)
+        order = _order_of(op.inputs[0]) or _rows(shape_of(op.inputs[0].type), self._entries(op.inputs[0]))
         full = ItensorType.from_order(interleaved(order, len(op.inputs), op.dim.value.data), scalar)
         types = [ItensorType.from_order(order, scalar)] * len(op.inputs)
 
@@ -153,7 +163,7 @@ class LayoutToDataflow(ModulePass):
         sizes = [shape_of(value.type) for value in op.inputs]
         scalar = _scalar(op.result)
         sources = [_order_of(value) for value in op.inputs]
-        full, pieces = concat_orders(sources, extents, sizes, self.size, at_run_time.single(op.result))
+        full, pieces = concat_orders(sources, extents, sizes, self._entries(op.result), at_run_time.single(op.result))
         types = [ItensorType.from_order(piece, scalar) for piece in pieces]
         result = ItensorType.from_order(full, scalar)
 
@@ -168,7 +178,7 @@ class LayoutToDataflow(ModulePass):
     def _reshape(self, op: Reshape, at_run_time: RunTimeSizes) -> None:
         """Entries cross one by one where how many are there is known at run time."""
         last = len(shape_of(op.result.type)) - 1
-        largest = 1 if last in at_run_time.single(op.result) else self.size
+        largest = 1 if last in at_run_time.single(op.result) else self._entries(op.result)
         _replace(op, _reshape_kernel(op, op.src, op.result.type, largest))
 
 
