@@ -57,9 +57,14 @@ def dependences(
         rest = 1.0 - _last_operand(computation, plan, operand)
         for each in arrivals[operand.tensor]:
             # What only changes each entry of a sum is done in the task that computes the sum, in turn with it.
-            in_turn = each.is_sum and not computation.reductions and not held
+            in_turn = each.is_sum and not computation.reductions and not held and _in_step(computation, operand)
             first = each.first + held * (each.last - each.first)
             yield Dependence(each.producer, first, each.last, 1.0 if in_turn else rest)
+
+
+def _in_step(computation: Computation, operand: Operand) -> bool:
+    """Whether each iteration reads an entry of its own."""
+    return all(extent == 1 or loop in operand.dims for loop, extent in enumerate(computation.extents))
 
 
 def _held(order: StreamOrder, required: StreamOrder) -> float:

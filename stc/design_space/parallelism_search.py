@@ -48,12 +48,14 @@ def shortest_parallelism(
 ) -> Mapping[str, Parallelism]:
     """The same for the shortest makespan, of `works` in topological order.
 
-    Beginning with several numbers of copies, the step that shortens it most for what it takes comes next, as long as twice the
-    resources gain a tenth of it. Of all that was found, designs of the shortest interval among them, the fastest that fits;
-    with `rank` 2 the second of those that differ, and so on to the last.
+    Beginning with several numbers of copies, and with what the best design of the shortest interval needs, the step that shortens
+    it most for what it takes comes next, as long as twice the resources gain a tenth of it. Of all that was found, designs of the
+    shortest interval among them, the fastest that fits; with `rank` 2 the second of those that differ, and so on to the last.
     """
     budget = _Budget(most, port)
-    found = [*_balanced_designs(works, budget), *(_shortest(start, budget) for start in _starts(works, budget))]
+    balanced = _balanced_designs(works, budget)
+    lean = _lean(min(balanced, key=lambda state: (not state.fits(budget), state.makespan.total)), budget)
+    found = [*balanced, *(_shortest(start, budget) for start in (*_starts(works, budget), lean))]
     found.sort(key=lambda state: (not state.fits(budget), state.makespan.total, budget.share(state.counts(budget))))
     best, *others = found
     fitting = [best.within(budget)]
@@ -113,7 +115,7 @@ class _State:
 
     def counts(self, budget: _Budget) -> Counts:
         """All that it takes, with as many adders of LUTs as DSPs are short."""
-        taken = self.operators.plus(budget.port.times(sum(memory_ports(self.chosen, list(self.works.values())).values())))
+        taken = self.operators.plus(budget.port.times(memory_ports(self.chosen, list(self.works.values()))))
         for name in self._in_luts(budget):
             taken = taken.plus(self.works[name].adders_in_luts.times(self.chosen[name].points))
         return taken
@@ -318,11 +320,15 @@ def _tried(state: _State, name: str) -> Iterator[_State]:
 
 
 def _lean(state: _State, budget: _Budget) -> _State:
-    """The same makespan with as few points of each computation at once as it takes, where that takes less."""
+    """With as few points of each computation at once as it takes: what half of the resources lose less of the makespan than
+    `LEAST_GAIN` says is not worth them."""
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
-        taken, fewer = budget.share(state.counts(budget)), (state.changed({work.name: each}) for each in _fewer(state, work))
-        as_fast = (each for each in fewer if each.makespan.total <= state.makespan.total)
-        state = next((each for each in as_fast if budget.share(each.counts(budget)) <= taken), state)
+        taken = budget.share(state.counts(budget))
+        for fewer in (state.changed({work.name: each}) for each in _fewer(state, work)):
+            given = 1 - budget.share(fewer.counts(budget)) / taken if taken else 0.0
+            if given >= 0 and fewer.makespan.total <= (1 + LEAST_GAIN * given) * state.makespan.total:
+                state = fewer
+                break
     return state
 
 

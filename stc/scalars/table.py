@@ -142,6 +142,9 @@ def _bits(x: float, y: float) -> float:
 
 _BOTH, _EITHER, _DIFFERS = connective("&&", "both"), connective("||", "either"), strict("!=", EQUALITY, "differs")
 
+EXTREMES = (arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp)
+"""Which give the same of any number of terms in any order (but for the sign of a zero)."""
+
 _TABLE: tuple[Scalar, ...] = (
     _published(arith.AddfOp, infix("+", SUM, "sum"), np.add, ADD, bound=_sum),
     _published(arith.SubfOp, infix("-", SUM, "difference"), np.subtract, SUBTRACT, bound=_sum),

@@ -70,3 +70,51 @@ func.func @scores(%q: tensor<2x40xi8>, %k: tensor<2x96x40xi8> {stc.sizes = [#ite
 
 // CHECK-LABEL: func.func @scores(
 // CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "scores", stc.lanes = 40 : i32, stc.copies = array<i64: 2, 1, 1>} {
+
+// -----
+
+// Sums of groups, which the reader adds up: copies divide the rows of results, not the groups, of which each copy would have a part
+// of every sum.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @groups(%x: tensor<4x64xi8>, %w: tensor<4x64x6x32xi8>) -> tensor<6x32xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<4x6x32xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x6x32xi32>) -> tensor<4x6x32xi32>
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>,
+      affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x64xi8>, tensor<4x64x6x32xi8>) outs(%f : tensor<4x6x32xi32>) attrs = {stc.name = "group_sums"} {
+  ^bb0(%a: i8, %c: i8, %s: i32):
+    %v = arith.extsi %a : i8 to i32  %u = arith.extsi %c : i8 to i32
+    %m = arith.muli %v, %u : i32  %t = arith.addi %s, %m : i32  linalg.yield %t : i32
+  } -> tensor<4x6x32xi32>
+  %g = tensor.empty() : tensor<6x32xi32>
+  %h = linalg.fill ins(%zero : i32) outs(%g : tensor<6x32xi32>) -> tensor<6x32xi32>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%p : tensor<4x6x32xi32>) outs(%h : tensor<6x32xi32>)
+      attrs = {stc.name = "sum"} {
+  ^bb0(%a: i32, %s: i32):  %t = arith.addi %s, %a : i32  linalg.yield %t : i32
+  } -> tensor<6x32xi32>
+  return %q : tensor<6x32xi32>
+}
+
+// CHECK-LABEL: func.func @groups(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "group_sums", stc.lanes = 32 : i32, stc.copies = array<i64: 1, 3, 1, 1>} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "sum", stc.lanes = 8 : i32, stc.copies = array<i64: 3, 1, 1>} {
+
+// -----
+
+// The largest of each row is looked for among several of its entries at once.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @largest(%x: tensor<6x512xf32>) -> tensor<6xf32> {
+  %low = arith.constant 0.0 : f32
+  %i = tensor.empty() : tensor<6xf32>
+  %j = linalg.fill ins(%low : f32) outs(%i : tensor<6xf32>) -> tensor<6xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<6x512xf32>) outs(%j : tensor<6xf32>) attrs = {stc.name = "most"} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.maximumf %s, %a : f32  linalg.yield %t : f32
+  } -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+// CHECK-LABEL: func.func @largest(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "most", stc.lanes = 64 : i32} {

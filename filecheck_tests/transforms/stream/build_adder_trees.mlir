@@ -164,3 +164,30 @@ dataflow.kernel @others() {
 // CHECK-LABEL: @others(
 // CHECK-NOT: _terms
 // CHECK-NOT: stc.registered
+
+// -----
+
+// The largest of three: in a tree as well, whose comparisons need no register behind them.
+dataflow.kernel @largest() {
+  dataflow.task @t {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index
+    %x = memref.alloc() : memref<3xf32>  %most = memref.alloc() : memref<1xf32>
+    scf.for %k = %c0 to %c3 step %c1 {
+      %a = memref.load %x[%k] : memref<3xf32>
+      %s = memref.load %most[%c0] : memref<1xf32>
+      %m = math.absf %a : f32
+      %t = arith.maximumf %s, %m : f32
+      memref.store %t, %most[%c0] : memref<1xf32>
+    } {stc.label = "max_k", stc.unroll = 0 : i32}
+  }
+}
+
+// CHECK-LABEL: @largest(
+// CHECK: memref.store %{{.*}}, %most_terms[%k] : memref<3xf32>
+// CHECK: [[M:%.*]] = arith.maximumf %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: memref.store [[M]], %most_terms[%lane]
+// CHECK-NEXT: } {stc.unroll = 0 : i32, stc.label = "max_level1_lane"}
+// CHECK: {stc.unroll = 0 : i32, stc.label = "max_level2_lane"}
+// CHECK: [[ALL:%.*]] = memref.load %most_terms[%c0{{.*}}]
+// CHECK-NEXT: [[S:%.*]] = memref.load %most[%c0]
+// CHECK-NEXT: arith.maximumf [[S]], [[ALL]] : f32

@@ -26,6 +26,7 @@ from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
 from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
+from stc.design_space.shared_ports import is_small
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
@@ -39,7 +40,7 @@ from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import lanes_are_terms
-from stc.transforms.shared_parameters import shared_parameters
+from stc.transforms.shared_parameters import packed, shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
 MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
@@ -156,14 +157,28 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     divided = {op: shared.divided_loop(op) for op in generics}
     names = _Names(parameters)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
-    read = [value for op in generics for value in op.inputs if value.owner not in made]
-    names.ports = shared_parameters(read, parameters, platform.memory)
+    whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
+    inputs = set(function.body.block.args) - _updated(function)
+    names.ports = shared_parameters(whole, parameters, platform.memory, inputs)
     works = {
         op: _work(op, divided[op], shared.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
     }
     after = _dependences(function)
     return [Computation(op, divided[op], replace(work, after=_renamed(after.get(op, ()), made))) for op, work in works.items()]
+
+
+def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
+    """The inputs of which as much is there in every launch."""
+    trips = sizes.loops_of(generic)
+    for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
+        if all(is_static(trips[loop]) for loop in dims):
+            yield value
+
+
+def _updated(function: func.FuncOp) -> set[SSAValue]:
+    """Arguments that parts are inserted into."""
+    return {op.dest for op in function.body.block.ops if isinstance(op, tensor.InsertSliceOp)}
 
 
 def _dependences(function: func.FuncOp) -> Mapping[GenericOp, Sequence[tuple[GenericOp, Dependence]]]:
@@ -199,15 +214,16 @@ class _Names(UniqueNames):
             self._tensors[value] = self.fresh(value.name_hint or "tensor")
         return self._tensors[value]
 
-    def sources(self, value: SSAValue, made: Container[object]) -> Iterator[SSAValue]:
-        """The tensors in external memory that `value` is, or consists of; what the host computes is there as it is."""
+    def sources(self, value: SSAValue, made: Container[object]) -> Iterator[tuple[SSAValue, bool]]:
+        """The tensors in external memory that `value` is, or consists of, and whether it is put together of several; what the host
+        computes is there as it is."""
         owner = value.owner
         if value not in self.host and isinstance(owner, MOVEMENTS):
-            moved = owner.operands if isinstance(owner, tensor.ConcatOp) else owner.operands[:1]
-            for operand in moved:
-                yield from self.sources(operand, made)
+            is_joined = isinstance(owner, tensor.ConcatOp)
+            for operand in owner.operands if is_joined else owner.operands[:1]:
+                yield from ((source, is_joined or inner) for source, inner in self.sources(operand, made))
         elif owner not in made:
-            yield value
+            yield value, False
 
 
 def _work(
@@ -222,7 +238,7 @@ def _work(
     loops, last = GenericLoops(generic), _lane_loop(generic)
     at_once = [extent if is_static(trip) else 1 for extent, trip in zip(loops.extents, trips, strict=True)]  # else one by one
     given = at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
-    terms = lanes_are_terms(generic)
+    terms = lanes_are_terms(generic) and is_static(trips[loops.reductions[-1]])
     possible = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
     row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
@@ -290,20 +306,23 @@ def _in_luts(generic: GenericOp, cycle_ns: float) -> Counts:
 def _memory_operands(
     generic: GenericOp, divided: int | None, made: Mapping[GenericOp, str], names: _Names
 ) -> Iterator[MemoryOperand]:
-    """What `generic` reads from external memory, and what of its results goes there, both looked for behind slices.
+    """What `generic` reads from external memory, and what of its results goes there, both looked for behind slices; but for updates
+    in place, which go through the port that reads what they update. Small results are stored through one port.
 
     No fewer ports than are emitted: a tensor whose neighbour on chip has narrower tokens comes through fewer.
     """
     loops, last = GenericLoops(generic), _lane_loop(generic)
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
         at_once = _entries_at_once(value) if dims and dims[-1] == last else None
-        for source in names.sources(value, made):
-            yield MemoryOperand(names.tensor(source), divided in dims, at_once, names.ports.get(source))
+        for source, is_joined in names.sources(value, made):  # what is put together is cut behind its loads
+            yield MemoryOperand(names.tensor(source), divided in dims and not is_joined, at_once, names.ports.get(source))
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
         at_once = None if loops.reductions else _entries_at_once(value)  # sums leave one by one
         for use in uses_through(value, MOVEMENTS):
-            if use.operation not in made:
-                yield MemoryOperand(names.tensor(use.operation.operands[use.index]), divided in dims, at_once)
+            if use.operation not in made and not isinstance(use.operation, tensor.InsertSliceOp):
+                stored = use.operation.operands[use.index]
+                shared = 0 if is_small(packed(stored)) else None
+                yield MemoryOperand(names.tensor(stored), divided in dims, at_once, shared, is_written=True)
 
 
 def _entries_at_once(value: SSAValue) -> int:
@@ -326,6 +345,7 @@ class _SharedLoops:
     def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes):
         self._sizes = sizes
         self._root: dict[Loop, Loop] = {}
+        self._readers: dict[Loop, list[Loop]] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
         for generic in generics:
             for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
@@ -334,6 +354,7 @@ class _SharedLoops:
                     continue
                 made_by = GenericLoops(producer).output_dims[value.index]
                 for theirs, own in zip(made_by, dims, strict=True):
+                    self._readers.setdefault((producer, theirs), []).append((generic, own))
                     self._root[self._find((generic, own))] = self._find((producer, theirs))
         self._work: dict[Loop, int] = {}
         for generic in generics:
@@ -342,8 +363,10 @@ class _SharedLoops:
                 self._work[root] = self._work.get(root, 0) + prod(GenericLoops(generic).extents)
 
     def divided_loop(self, generic: GenericOp) -> int | None:
-        """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another."""
-        loops = self._divisible(generic)
+        """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another. What
+        readers sum up along a loop is divided along another, if there is one: else all copies would have parts of every sum."""
+        divisible = self._divisible(generic)
+        loops = [loop for loop in divisible if not self._is_summed((generic, loop))] or divisible
         shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
         return next((loop for loop in loops if shared[loop] >= WORTH_OUTERMOST * max(shared.values())), None)
 
@@ -352,6 +375,14 @@ class _SharedLoops:
         if loop is None:
             return -1 - self._order[generic]
         return list(self._work).index(self._find((generic, loop)))
+
+    def _is_summed(self, loop: Loop) -> bool:
+        """Whether a reader of what is made along `loop` sums that up, at once or behind what changes each entry."""
+        for reader, own in self._readers.get(loop, ()):
+            reductions = GenericLoops(reader).reductions
+            if own in reductions or (not reductions and self._is_summed((reader, own))):
+                return True
+        return False
 
     def _find(self, loop: Loop) -> Loop:
         while (parent := self._root.get(loop, loop)) != loop:

@@ -28,7 +28,7 @@ from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.strategies.tiling import TILING, TilingProblem
 from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
-from stc.transforms.linalg.term_lanes import lanes_are_terms, of_integers
+from stc.transforms.linalg.term_lanes import is_extreme, lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import check_schedule, element_type
 from stc.transforms.stream.names import UniqueNames
 
@@ -79,7 +79,7 @@ class PropagateOrders(ModulePass):
         unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, lanes or self.lanes)
         if node.terms or (not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1):
             given = plan.tile, loops.reductions, loops.operand_dims, node.terms or self.lanes
-            unroll = reduction_unroll(*given, of_integers=of_integers(generic))
+            unroll = reduction_unroll(*given, of_integers=of_integers(generic) or node.terms > 0)
         if (row := row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)) is not None:
             at_once = largest_divisor(plan.tile[row], ROWS.of(generic) or 1)
             unroll = (*unroll[:row], at_once, *unroll[row + 1 :])
@@ -150,8 +150,10 @@ class TilingGraph:
             check_schedule(generic, given)
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
-        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=of_integers(generic))
-        if lanes_are_terms(generic):
+        terms = lanes_are_terms(generic) and loops.reductions[-1] not in single
+        is_quick = of_integers(generic) or (terms and is_extreme(generic) and LANES.on(generic))
+        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=is_quick)
+        if terms:
             return TiledOp(name, computation, given=plan, lanes_are_terms=True, terms=lanes_of(generic))
         lanes = lanes_of(generic) or self._lanes_of_words(generic, loops)
         return TiledOp(name, computation, lanes, ROWS.of(generic) or 1, plan)

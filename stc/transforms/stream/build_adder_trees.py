@@ -9,7 +9,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -20,7 +20,7 @@ from stc.analysis.operator_library import is_added_by_multiplier
 from stc.design_space.adder_trees import chain_length, tree_strides
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.facts import LABEL, REGISTERED, UNROLL
-from stc.scalars.table import ROWS
+from stc.scalars.table import EXTREMES, ROWS
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator
 
@@ -35,7 +35,8 @@ class BuildAdderTrees(ModulePass):
     on with what an earlier iteration left. There may be any number of terms: one without a neighbour on a level goes to the next.
 
     Products that a DSP multiplies are added by it, too: up to 8 of them make a chain of DSPs, and the chains a tree.
-    Integers wrap around, so that any order gives the same sum; floats stay in theirs (`expand-partial-sums`).
+    Integers wrap around, so that any order gives the same sum; floats stay in theirs (`expand-partial-sums`). The largest or
+    smallest of numbers is found in a tree as well, whose comparisons have stages of their own.
 
         scf.for %k = %c0 to %c3 step %c1 {
           %p = ...
@@ -73,18 +74,18 @@ class _LaneSum:
     terms: scf.ForOp
     computed: tuple[Operation, ...]
     load: memref.LoadOp
-    add: arith.AddiOp
+    add: Operation
     store: memref.StoreOp
 
     @property
     def term(self) -> SSAValue:
-        return self.add.rhs if self.add.lhs is self.load.res else self.add.lhs
+        left, right = self.add.operands
+        return right if left is self.load.res else left
 
     @property
-    def kind(self) -> IntegerType:
+    def kind(self) -> Attribute:
         """The type of the sum, and of its terms."""
-        assert isinstance(self.add.result.type, IntegerType)
-        return self.add.result.type
+        return self.add.results[0].type
 
     @property
     def count(self) -> int:
@@ -106,14 +107,14 @@ def _lane_sum(outermost: Operation) -> _LaneSum | None:
         return None
     loops, ops = nest
     match ops[-1] if ops else None:
-        case memref.StoreOp() as store if isinstance(add := store.value.owner, arith.AddiOp):
+        case memref.StoreOp() as store if isinstance(add := store.value.owner, (arith.AddiOp, *EXTREMES)):
             load = next((side.owner for side in add.operands if _continues(side, store)), None)
         case _:
             return None
     others = [op for op in ops if op not in (load, add, store)]
     if not isinstance(load, memref.LoadOp) or not all(_is_computed(op) for op in others):
         return None
-    if not (add.result.has_one_use() and load.res.has_one_use()) or not isinstance(add.result.type, IntegerType):
+    if not (add.results[0].has_one_use() and load.res.has_one_use()) or isinstance(add.results[0].type, IndexType):
         return None
     if any(isinstance(op, memref.LoadOp) and op.memref is store.memref for op in others):
         return None
@@ -181,7 +182,7 @@ def _build(found: _LaneSum) -> None:
     terms.name_hint = f"{found.store.memref.name_hint or 'sum'}_terms"
     _make_terms(found, terms, new, builder)
     for level, stride in enumerate(tree_strides(leaves), 1):
-        _add_neighbours(terms, leaves, stride, f"{stem}_level{level}", builder)
+        _add_neighbours(found.add, terms, leaves, stride, f"{stem}_level{level}", builder)
     total = builder.insert(memref.LoadOp.get(terms, [index_constant(builder, 0)])).res
     _accumulate(found, total, new, builder)
     Rewriter.erase_op(found.loops[0])
@@ -204,6 +205,7 @@ def _make_terms(found: _LaneSum, terms: SSAValue, new: dict[SSAValue, SSAValue],
     made.attributes |= LABEL.retained(found.terms)
     index = number = made.body.block.args[0]
     if chain > 1:
+        assert isinstance(found.kind, IntegerType)
         zero = inner.insert(arith.ConstantOp(IntegerAttr(0, found.kind))).result
         inner.insert(memref.StoreOp.get(zero, terms, [number]))
         along, inner = _unrolled(inner, (0, found.count, leaves), hint)
@@ -218,16 +220,18 @@ def _make_terms(found: _LaneSum, terms: SSAValue, new: dict[SSAValue, SSAValue],
     inner.insert(memref.StoreOp.get(term, terms, [number]))
 
 
-def _add_neighbours(terms: SSAValue, leaves: int, stride: int, stem: str, builder: Builder) -> None:
+def _add_neighbours(add: Operation, terms: SSAValue, leaves: int, stride: int, stem: str, builder: Builder) -> None:
     """One level of the tree: its sums lie where the first of both numbers was."""
     loop, inner = _unrolled(builder, (0, leaves - stride, 2 * stride), "lane")
     LABEL.put(loop, f"{stem}_lane")
     lane = loop.body.block.args[0]
     other = inner.insert(arith.AddiOp(lane, index_constant(inner, stride))).result
     left, right = (inner.insert(memref.LoadOp.get(terms, [index])).res for index in (lane, other))
-    both = inner.insert(arith.AddiOp(left, right))
-    REGISTERED.put(both, None)
-    inner.insert(memref.StoreOp.get(both.result, terms, [lane]))
+    both = inner.insert(add.clone())
+    both.operands = [left, right]
+    if isinstance(both, arith.AddiOp):
+        REGISTERED.put(both, None)
+    inner.insert(memref.StoreOp.get(both.results[0], terms, [lane]))
 
 
 def _accumulate(found: _LaneSum, total: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder) -> None:
