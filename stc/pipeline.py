@@ -181,6 +181,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
     units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != PipelineOptions.units else ()
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
+    # Of what goes from layer to layer there are no loads and stores in the end.
+    shared = f'platform="{options.platform}"{" inputs=false" if options.layers > 1 else ""}'
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
@@ -223,7 +225,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", (f'share-ports{{platform="{options.platform}"}}', "set-fifo-depths", duplicate_loads(""))),
+        Stage("resource allocation", (f"share-ports{{{shared}}}", "set-fifo-depths", duplicate_loads(""))),
         Stage(
             "HLS optimisation",
             (

@@ -29,7 +29,8 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
     latency, bytes_per_cycle = memory.read_cycles(cycle_ns), memory.channel_bytes_per_cycle(cycle_ns)
     found: dict[SSAValue, MemoryBeats] = {}
     for kernel in kernels:
-        sharing = ports_sharing([(channels[buffer], number[inside]) for inside, buffer in ports[kernel]])
+        read = kernel.arguments
+        sharing = ports_sharing([(channels[buffer], (number[inside], inside in read)) for inside, buffer in ports[kernel]])
         for (inside, _), shared in zip(ports[kernel], sharing, strict=True):
             if isa(inside.type, MemRefType):
                 cycles = cycles_per_word(_bytes_per_word(inside.type), shared, bytes_per_cycle)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from collections.abc import Container, Iterable
 
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
+
+from stc.analysis.kernel_memory import tensor_bytes
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.itensor import SymbolType
 
@@ -14,16 +19,57 @@ def memories_of(kernel: KernelOp) -> list[SSAValue]:
 
 
 def memory_ports(kernel: KernelOp) -> list[list[SSAValue]]:
-    """The memories behind each port, in order of the first. A task of kind `load` has one port for all that it reads, in turn; any
-    other memory has a port of its own."""
+    """The memories behind each port, in order of the first: those that one task of kind `load` reads in turn, and those that one of
+    kind `store` writes in turn, for a port reads and writes at the same time (emission rules 19 and 20)."""
+    written = kernel.terminator.arguments
+    reading = _by_task([memory for memory in memories_of(kernel) if memory not in written], TaskKind.LOAD)
+    joining = dict[int, list[SSAValue]]()
+    alone = list[list[SSAValue]]()
+    for port in _by_task(written, TaskKind.STORE):
+        number = _joined(kernel, port, reading, joining)
+        if number is None:
+            alone.append(port)
+        else:
+            joining[number] = port
+    return [*([*port, *joining.get(number, ())] for number, port in enumerate(reading)), *alone]
+
+
+def _by_task(memories: Iterable[SSAValue], kind: TaskKind) -> list[list[SSAValue]]:
+    """`memories` by the task of this kind that alone uses them; others each for itself."""
     ports: dict[TaskOp | SSAValue, list[SSAValue]] = {}
-    for memory in memories_of(kernel):
-        ports.setdefault(_loading(memory) or memory, []).append(memory)
+    for memory in memories:
+        ports.setdefault(_only_user(memory, kind) or memory, []).append(memory)
     return list(ports.values())
 
 
-def _loading(memory: SSAValue) -> TaskOp | None:
-    """The task of kind `load` that alone uses the memory."""
-    users = {use.operation for use in memory.uses}
+def _joined(
+    kernel: KernelOp, written: list[SSAValue], reading: list[list[SSAValue]], taken: Container[int]
+) -> int | None:
+    """The number of the reading port that `written` memories join, not `taken`, with words of their type: what is updated in place
+    that of its own buffer; others the one that reads the least, and nothing that is updated, if some third port moves more than
+    both do together, since they share the bandwidth of a channel. None where there is none."""
+    places = dict(zip(kernel.terminator.arguments, kernel.places, strict=True))
+    updated = [kernel.arguments[place.operand] for place in kernel.places if place is not None]
+    own = [kernel.arguments[place.operand] for memory in written if (place := places[memory]) is not None]
+    fitting = [number for number, port in enumerate(reading) if number not in taken and _word(port[0]) == _word(written[0])]
+    if own:
+        return next((number for number in fitting if reading[number] == own), None)
+    most = max(_bytes([memory]) for memory in memories_of(kernel))
+    free = [number for number in fitting if not set(reading[number]) & set(updated)]
+    little = [number for number in free if _bytes([*reading[number], *written]) <= most]
+    return min(little, key=lambda number: _bytes(reading[number]), default=None)
+
+
+def _bytes(port: list[SSAValue]) -> int:
+    return sum(tensor_bytes(memory.type) for memory in port)
+
+
+def _word(memory: SSAValue) -> object:
+    return memory.type.element_type if isa(memory.type, MemRefType) else None
+
+
+def _only_user(memory: SSAValue, kind: TaskKind) -> TaskOp | None:
+    """The task of this kind that alone uses the memory."""
+    users = {use.operation for use in memory.uses if isinstance(use.operation, TaskOp)}
     task = next(iter(users)) if len(users) == 1 else None
-    return task if isinstance(task, TaskOp) and task.kind == TaskKind.LOAD else None
+    return task if task is not None and task.kind == kind else None

@@ -13,7 +13,8 @@
         MAX_MULTIPLEXER inputs
     16  no integer / or % by a non-power-of-two in a pipelined loop
     17  no double, no unsuffixed float literal, mathematics of hls:: only
-    19  at most 32 bundles; pointers of one bundle have words of one type, go to one task, and are read in loops of their own
+    19  at most 32 bundles; pointers of one bundle have words of one type; one task reads, one task writes those that are read and
+        written, each in loops of its own
     21  memory ports are indexed by loop variables and scalars, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every stream argument is an end of one stream_connect=, every unit
         has at most one slr=
@@ -423,25 +424,33 @@ def _rule_19(source: _Source) -> Iterator[Violation]:
 
 
 def _complaints_of_bundle(pragmas: Sequence[Pragma], top: Function, source: _Source) -> Iterator[str]:
-    """What is wrong with pointers that share a bundle: several users at a time would take turns at one port."""
-    ports = {pragma.options.get("port", ""): None for pragma in pragmas}
+    """What is wrong with pointers that share a bundle: several readers, or writers, at a time would take turns at one port."""
+    ports = [pragma.options.get("port", "") for pragma in pragmas]
     called = f"ports {', '.join(ports)} share bundle '{pragmas[0].options['bundle']}'"
+    kinds = {name: kind for kind, name in top.parameters if name in ports}
     if len({kind for kind, name in _pointers(top) if name in ports}) > 1:
         yield f"{called}, expected words of one type"
+    for verb in ("reads", "writes"):
+        moved = {name for name, kind in kinds.items() if ("const" in kind) == (verb == "reads")}
+        if len(moved) > 1:
+            yield from (f"{called}, {what}" for what in _complaints_of_direction(moved, verb, top, source))
+
+
+def _complaints_of_direction(ports: set[str], verb: str, top: Function, source: _Source) -> Iterator[str]:
     statements = [re.findall(r"\w+", statement.text) for _, statement in _statements(top.body)]
-    calls = [words for words in statements if ports.keys() & set(words)]
+    calls = [words for words in statements if ports & set(words)]
     task = next((found for found in source.functions if len(calls) == 1 and found.name == calls[0][0]), None)
-    if task is None or not ports.keys() <= set(calls[0]):
-        yield f"{called}, expected one task that reads them"
+    if task is None or not ports <= set(calls[0]):
+        yield f"expected one task that {verb} them"
         return
     if len(task.parameters) != len(calls[0]) - 1:
-        yield f"{called}, expected a call of {task.name} with names alone"
+        yield f"expected a call of {task.name} with names alone"
         return
     own = [name for (_, name), given in zip(task.parameters, calls[0][1:], strict=True) if given in ports]
     for loop in (block for block in task.body.walk() if block.loop_variable and _is_pipelined(block)):
         touched = [name for name in own if any(any(_index_of(statement.text, name)) for _, statement in _statements(loop))]
         if len(touched) > 1:
-            yield f"{called}, and a loop of {task.name} reads {' and '.join(touched)}, expected a loop for each"
+            yield f"and a loop of {task.name} {verb} {' and '.join(touched)}, expected a loop for each"
 
 
 def _rule_21(source: _Source) -> Iterator[Violation]:

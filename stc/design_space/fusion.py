@@ -15,12 +15,12 @@ UNLIMITED_PORTS = 1 << 30
 @dataclass(frozen=True)
 class FusionKernel:
     """A kernel before fusion. `local_bytes`: its tiles and accumulators. `inputs`: the tensors that it reads from external memory
-    whatever it is fused with; `results`: how many it writes there."""
+    whatever it is fused with; `results`: those that it writes there. Tensors that share a port have one name."""
 
     name: str
     local_bytes: int
     inputs: frozenset[str] = frozenset()
-    results: int = 0
+    results: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,10 @@ class _Limits:
         if sum(self.kernels[name].local_bytes for name in inside) + streams > self.on_chip:
             return False
         crossing = {edge.producer for edge in self.edges if (edge.producer in inside) != (edge.consumer in inside)}
-        inputs = frozenset[str]().union(*(self.kernels[name].inputs for name in inside))
-        return len(inside) == 1 or len(inputs) + len(crossing) + sum(self.kernels[name].results for name in inside) <= self.ports
+        inputs, results = (
+            frozenset[str]().union(*(getattr(self.kernels[name], side) for name in inside)) for side in ("inputs", "results")
+        )
+        return len(inside) == 1 or len(inputs) + len(crossing) + len(results) <= self.ports
 
 
 def fuse_greedily(

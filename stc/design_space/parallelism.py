@@ -37,12 +37,14 @@ ONE_PORT = Counts(ports=1)
 @dataclass(frozen=True)
 class MemoryOperand:
     """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? `at_once`: how many lanes of it
-    a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own."""
+    a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
+    `is_written`: whether it is made, not read."""
 
     tensor: str
     is_divided: bool
     at_once: int | None
     shared: int | None = None
+    is_written: bool = False
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
@@ -122,20 +124,21 @@ class Work:
         return sum(operand.ports(parallelism) for operand in self.memory)
 
 
-def memory_ports(plan: Mapping[str, Parallelism], works: Sequence[Work]) -> Mapping[str | int, int]:
-    """Memory ports by tensor, or by the number of what share one; a tensor needs as many as the most demanding of its readers."""
-    needed: dict[str | int, int] = {}
+def memory_ports(plan: Mapping[str, Parallelism], works: Sequence[Work]) -> int:
+    """A tensor needs as many as the most demanding of its readers."""
+    needed: dict[tuple[bool, str | int], int] = {}
     for work in works:
         for operand in work.memory:
             name = operand.tensor if operand.shared is None else operand.shared
             ports = operand.ports(plan[work.name]) if operand.shared is None else 1
-            needed[name] = max(needed.get(name, 0), ports)
-    return needed
+            key = operand.is_written, name
+            needed[key] = max(needed.get(key, 0), ports)
+    return sum(needed.values())
 
 
 def counts_of(works: Sequence[Work], plan: Mapping[str, Parallelism], port: Counts) -> Counts:
     """What a design takes, `port` for each memory port."""
-    return operators_of(works, plan).plus(port.times(sum(memory_ports(plan, works).values())))
+    return operators_of(works, plan).plus(port.times(memory_ports(plan, works)))
 
 
 def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Counts:

@@ -71,6 +71,11 @@ class Port:
     sha256: str | None = None
     updates: str | None = field(default=None, metadata=LEFT_OUT)
 
+    @property
+    def mover(self) -> tuple[str, str]:
+        """The bundle that it comes through, and in which direction: those of one bundle and direction take turns."""
+        return self.bundle or self.name, self.direction
+
 
 @dataclass(frozen=True)
 class Scalar:

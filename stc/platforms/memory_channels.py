@@ -42,8 +42,8 @@ def channels_in_turn(
 
 
 def ports_sharing(linked: Sequence[tuple[int | None, Hashable]]) -> tuple[int, ...]:
-    """For each pointer of a kernel, by the channel that it is linked to and the port that it comes through: how many ports of the
-    kernel are linked to that channel, its own included."""
+    """For each pointer of a kernel, by the channel that it is linked to and the direction of the port that it comes through: how
+    many such directions of ports of the kernel use that channel, its own included."""
     count = Counter(channel for channel, _ in set(linked))
     return tuple(count[channel] for channel, _ in linked)
 

@@ -99,7 +99,7 @@ def _some(names: list[str]) -> str:
 
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:
     memory = manifest.memory
-    sharing = ports_sharing([(port.bank, port.bundle or port.name) for port in kernel.ports])
+    sharing = ports_sharing([(port.bank, port.mover) for port in kernel.ports])
     for port, shared in zip(kernel.ports, sharing, strict=True):
         if memory is not None:
             cycles_per_beat = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)

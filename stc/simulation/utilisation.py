@@ -123,7 +123,7 @@ def _possible(tasks: list[Task], cycles: int) -> float:
 
 @dataclass(frozen=True)
 class _Ports:
-    """The ports of a kernel by bundle; ports of one bundle take turns."""
+    """The ports of a kernel by bundle and direction; those of one of these take turns."""
 
     kernel: Kernel
     manifest: Manifest
@@ -131,30 +131,26 @@ class _Ports:
     @property
     def cycles(self) -> dict[str, float]:
         """Cycles between two words of each port, by its name."""
-        sharing = ports_sharing([(port.bank, _bundle(port)) for port in self.kernel.ports])
+        sharing = ports_sharing([(port.bank, port.mover) for port in self.kernel.ports])
         memory = self.manifest.memory
         rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
         both = zip(self.kernel.ports, sharing, strict=True)
         return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
 
-    def moving(self, moves: Mapping[str, int]) -> dict[str, float]:
-        """Cycles in which each bundle moves words, for the bytes by port that a task moves."""
-        found: dict[str, float] = {}
+    def moving(self, moves: Mapping[str, int]) -> dict[tuple[str, str], float]:
+        """Cycles in which each bundle moves words in one direction, for the bytes by port that a task moves."""
+        found: dict[tuple[str, str], float] = {}
         for name, size in moves.items():
-            bundle = _bundle(self.kernel.port(name))
-            found[bundle] = found.get(bundle, 0.0) + size / _word_bytes(self.kernel.port(name)) * self.cycles[name]
+            mover = self.kernel.port(name).mover
+            found[mover] = found.get(mover, 0.0) + size / _word_bytes(self.kernel.port(name)) * self.cycles[name]
         return found
 
     def bytes_per_cycle(self, names: list[str]) -> float:
         """The most that the bundles of these ports move in a cycle."""
-        rates: dict[str, float] = {}
+        rates: dict[tuple[str, str], float] = {}
         for port in map(self.kernel.port, names):
-            rates[_bundle(port)] = max(rates.get(_bundle(port), 0.0), _word_bytes(port) / self.cycles[port.name])
+            rates[port.mover] = max(rates.get(port.mover, 0.0), _word_bytes(port) / self.cycles[port.name])
         return sum(rates.values())
-
-
-def _bundle(port: Port) -> str:
-    return port.bundle or port.name
 
 
 def _word_bytes(port: Port) -> float:

@@ -1,8 +1,8 @@
-"""How many memory ports tensors will take, once `share-ports` has brought small parameters through one."""
+"""How many memory ports tensors will take, once `share-ports` has brought small ones through one."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -15,18 +15,33 @@ from stc.platforms.platform import ExternalMemory
 
 
 def shared_parameters(
-    read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
+    read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory, inputs: Container[SSAValue] = ()
 ) -> dict[SSAValue, int]:
-    """The number of their common port, from 0 on, of those tensors among `read`, of a whole function, that will share one.
-
-    Estimated before tensors are packed: words as wide as the last dimension lets them be.
+    """The number of their common port, from 0 on, of those tensors among `read`, of a whole function, that will share one: of
+    `parameters`, and of these `inputs`.
     """
-    packed = {value: _packed(value) for value in dict.fromkeys(read) if value in parameters and tensor_bytes(value.type)}
-    groups = shared_ports(packed, sum(tensor_bytes(value.type) for value in packed), memory.max_ports)
-    return {value: number for number, group in enumerate(groups) for value in group}
+    read = list(dict.fromkeys(read))
+    return _shared([value for value in read if value in parameters or value in inputs], _bytes(read, parameters), memory)
 
 
-def _packed(value: SSAValue) -> Packed:
+def shared_results(
+    results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
+) -> dict[SSAValue, int]:
+    """The same of `results`, none of which is an update in place, of a function that reads `read`."""
+    return _shared(list(dict.fromkeys(results)), _bytes(dict.fromkeys(read), parameters), memory)
+
+
+def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
+    return sum(tensor_bytes(value.type) for value in read if value in parameters)
+
+
+def _shared(tensors: Sequence[SSAValue], total: int, memory: ExternalMemory) -> dict[SSAValue, int]:
+    sizes = {value: packed(value) for value in tensors if tensor_bytes(value.type)}
+    return {value: number for number, group in enumerate(shared_ports(sizes, total, memory.max_ports)) for value in group}
+
+
+def packed(value: SSAValue) -> Packed:
+    """A tensor as memory will have it, estimated before it is packed: words as wide as the last dimension lets them be."""
     assert isa(value.type, TensorType)
     shape, bits = value.type.get_shape(), bits_of(value.type.element_type)
     last = shape[-1] if shape else 1

@@ -118,7 +118,6 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (17, "const int n = i + 1;", "const double n = i;", "double"),
         (17, "hls::exp", "expf", "expected hls::exp"),
         (17, "hls::exp", "std::exp", "expected hls::exp"),
-        (19, "bundle=gmem1", "bundle=gmem0", "ports x, y share bundle 'gmem0', expected one task that reads them"),
         (19, "bundle=gmem1 ", "", "port y has no bundle"),
         (19, "#pragma HLS interface mode=m_axi port=y bundle=gmem1 offset=slave depth=6\n", "", "port y has no m_axi interface"),
         (21, "static void load_x(const float8 *x", "static void load_x(const volatile float8 *x", "volatile"),
@@ -183,6 +182,17 @@ SHARED = KERNEL.replace("bundle=gmem1", "bundle=gmem2").replace(
     "static void load_x(const float8 *x, const float8 *w,", "static void load_x(const float8 *a, const float8 *b,"
 )
 LOADS = "  words: for (int i = 0; i < 3; i += 1) {\n#pragma HLS pipeline II=1 style=flp\n    s.write(%s[i]);\n  }\n"
+
+
+@pytest.mark.parametrize(("pointers", "verb"), [("const float8 *x, const float8 *y", "reads"), ("float8 *x, float8 *y", "writes")])
+def test_a_bundle_of_two_tasks(pointers: str, verb: str) -> None:
+    """One that reads and one that writes may share it."""
+    shared = KERNEL.replace("bundle=gmem1", "bundle=gmem0")
+    assert "(const float8 *x, float8 *y)" in shared
+    assert kernel_violations(shared, HEADER) == []
+    changed = shared.replace("(const float8 *x, float8 *y)", f"({pointers})")
+    found = [violation.message for violation in kernel_violations(changed, HEADER) if violation.rule == 19]
+    assert found == [f"ports x, y share bundle 'gmem0', expected one task that {verb} them"]
 
 
 def test_a_bundle_is_linked_to_one_channel() -> None:

@@ -126,7 +126,9 @@ def test_one_kernel_above_the_budget():
 
 def test_a_group_has_no_more_memory_ports_than_the_platform():
     """Layers in a row with two parameters each: as many as there are ports for, but for one tensor in and one out."""
-    kernels = [FusionKernel(f"k{n}", 1, frozenset({f"w{n}", f"b{n}"} | ({"x"} if n == 0 else set())), n == 23) for n in range(24)]
+    ends = {0: {"x"}}
+    read = [{f"w{n}", f"b{n}"} | ends.get(n, set()) for n in range(24)]
+    kernels = [FusionKernel(f"k{n}", 1, frozenset(names), frozenset("y" * (n == 23))) for n, names in enumerate(read)]
     edges = [FusionEdge(f"k{n}", f"k{n + 1}", 0) for n in range(23)]
     groups = fuse_greedily(kernels, edges, 100, 32)
     assert [len(group) for group in groups] == [15, 9]

@@ -45,7 +45,7 @@ func.func @gains(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %a: tensor<2xv
 }
 
 // CHECK-LABEL: func.func @gains(
-// CHECK: dataflow.task @load_parameters ins(%[[PA:.*]] = %pa : memref<2xvector<16xf32>>, %[[PB:.*]] = %pb : memref<1xvector<16xf32>>) outs(%[[PA_WORDS:.*]] = %pa_words : !stream.stream<vector<16xf32>, depth: 2>, %[[PB_WORDS:.*]] = %pb_words : !stream.stream<vector<16xf32>, depth: 2>) kind load {
+// CHECK: dataflow.task @load_shared ins(%[[PA:.*]] = %pa : memref<2xvector<16xf32>>, %[[PB:.*]] = %pb : memref<1xvector<16xf32>>) outs(%[[PA_WORDS:.*]] = %pa_words : !stream.stream<vector<16xf32>, depth: 2>, %[[PB_WORDS:.*]] = %pb_words : !stream.stream<vector<16xf32>, depth: 2>) kind load {
 // CHECK: scf.for %word = %c0 to %c2 step %c1 {
 // CHECK-NEXT: %[[LOAD:.*]] = memref.load %[[PA]][%word] : memref<2xvector<16xf32>>
 // CHECK-NEXT: stream.write %[[LOAD]] into %[[PA_WORDS]] :
@@ -69,3 +69,46 @@ func.func @gains(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %a: tensor<2xv
 // CHECK-NEXT: %[[READ:.*]] = stream.read %x :
 // CHECK-NEXT: %[[READ1:.*]] = stream.read %z :
 // CHECK: memref.store %{{.*}}, %o[%i] : memref<2xvector<16xf32>>
+
+// -----
+
+// Two small results are stored by one task, the second behind the first; an input comes with the gain, before which it is read.
+// SHOW: dataflow.task .*|memref\.\w+ .*
+!S = !stream.stream<vector<16xf32>, depth: 2>
+!M = memref<2xvector<16xf32>>
+!T = tensor<2xvector<16xf32>>
+func.func @results(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %x: !T, %g: !T {stc.parameter}) -> (!T, !T) {
+  %y, %z = dataflow.kernel @k(%pw = %w : tensor<4096xvector<16xf32>> as memref<4096xvector<16xf32>>, %px = %x : !T as !M, %pg = %g : !T as !M) -> (!T as !M, !T as !M) {
+    %sx = stream.create @sx : !S  %sg = stream.create @sg : !S  %sy = stream.create @sy : !S  %sz = stream.create @sz : !S
+    dataflow.task @load_g ins(%m = %pg : !M) outs(%o = %sg : !S) kind load {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+      scf.for %word = %c0 to %c2 step %c1 { %0 = memref.load %m[%word] : !M  stream.write %0 into %o : !S }
+    }
+    dataflow.task @load_x ins(%m = %px : !M) outs(%o = %sx : !S) kind load {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+      scf.for %word = %c0 to %c2 step %c1 { %0 = memref.load %m[%word] : !M  stream.write %0 into %o : !S }
+    }
+    dataflow.task @first ins(%i = %sx : !S, %v = %pw : memref<4096xvector<16xf32>>) outs(%o = %sy : !S) { dataflow.yield }
+    dataflow.task @second ins(%i = %sg : !S) outs(%o = %sz : !S) { dataflow.yield }
+    %my = dataflow.memory @my : !M  %mz = dataflow.memory @mz : !M
+    dataflow.task @store_y ins(%i = %sy : !S) outs(%m = %my : !M) kind store {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+      scf.for %word = %c0 to %c2 step %c1 { %0 = stream.read %i : !S  memref.store %0, %m[%word] : !M }
+    }
+    dataflow.task @store_z ins(%i = %sz : !S) outs(%m = %mz : !M) kind store {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+      scf.for %word = %c0 to %c2 step %c1 { %0 = stream.read %i : !S  memref.store %0, %m[%word] : !M }
+    }
+    dataflow.yield %my, %mz : !M, !M
+  }
+  func.return %y, %z : !T, !T
+}
+
+// CHECK-LABEL: func.func @results(
+// CHECK: dataflow.task @load_shared ins({{.*}} = %px : {{.*}}, {{.*}} = %pg : {{.*}}) outs({{.*}}) kind load {
+// CHECK: dataflow.task @store_shared ins(%[[Y:.*]] = %sy : {{.*}}, %[[Z:.*]] = %sz : {{.*}}) outs(%[[MY:.*]] = %my : {{.*}}, %[[MZ:.*]] = %mz : {{.*}}) kind store {
+// CHECK: %[[A:.*]] = stream.read %[[Y]] :
+// CHECK-NEXT: memref.store %[[A]], %[[MY]][
+// CHECK: %[[B:.*]] = stream.read %[[Z]] :
+// CHECK-NEXT: memref.store %[[B]], %[[MZ]][
+// CHECK-NOT: kind store

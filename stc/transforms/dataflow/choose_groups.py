@@ -17,14 +17,14 @@ from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
-from stc.dialects.updates import is_update
+from stc.dialects.updates import is_inserted, is_update, is_updated
 from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
 from stc.transforms.dataflow.connections import converter_bytes
 from stc.transforms.dataflow.kernel_results import refuse_in_place
-from stc.transforms.shared_parameters import shared_parameters
+from stc.transforms.shared_parameters import shared_parameters, shared_results
 from stc.transforms.stream.names import UniqueNames
 
 
@@ -66,8 +66,11 @@ class ChooseGroups(ModulePass):
             keys = UniqueNames()
             by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
             read = [operand for kernel in kernels for operand in _outside(kernel)]
-            shared = shared_parameters(read, host_values(function), platform.memory)
-            nodes = [_node(key, kernel, shared) for key, kernel in by_key.items()]
+            known, memory = host_values(function), platform.memory
+            shared = shared_parameters(read, known, memory, {operand for operand in read if not is_updated(operand)})
+            written = [result for kernel in kernels for result in _retained(kernel)]
+            stored = shared_results(written, read, known, memory)
+            nodes = [_node(key, kernel, shared, stored) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
             problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports)
             together = _updating(function, {kernel: key for key, kernel in by_key.items()})
@@ -95,10 +98,13 @@ def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[lis
     return [list(dict.fromkeys(keys)) for keys in found.values()]
 
 
-def _node(key: str, kernel: KernelOp, shared: Mapping[SSAValue, int]) -> FusionKernel:
-    """`shared`: the numbers of ports that operands share."""
-    ports = (f"port {shared[operand]}" if operand in shared else str(id(operand)) for operand in _outside(kernel))
-    return FusionKernel(key, local_bytes(kernel), frozenset(ports), len(_retained(kernel)))
+def _node(key: str, kernel: KernelOp, shared: Mapping[SSAValue, int], stored: Mapping[SSAValue, int]) -> FusionKernel:
+    """`shared`, `stored`: the numbers of ports that operands share, and results."""
+    read, written = (
+        frozenset(f"port {numbers[value]}" if value in numbers else str(id(value)) for value in values)
+        for values, numbers in ((_outside(kernel), shared), (_retained(kernel), stored))
+    )
+    return FusionKernel(key, local_bytes(kernel), read, written)
 
 
 def _outside(kernel: KernelOp) -> list[SSAValue]:
@@ -107,8 +113,9 @@ def _outside(kernel: KernelOp) -> list[SSAValue]:
 
 
 def _retained(kernel: KernelOp) -> list[SSAValue]:
-    """The results of a kernel that are not for kernels only."""
-    return [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
+    """The results of a kernel that are not for kernels only, nor updates: those go through the port that reads what they update."""
+    others = [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
+    return [result for result in others if not is_inserted(result)]
 
 
 def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) -> Iterator[FusionEdge]:

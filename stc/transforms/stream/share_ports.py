@@ -1,4 +1,4 @@
-"""`share-ports`: small parameters come through one memory port, once per launch, and stay in arrays."""
+"""`share-ports`: small tensors come through one memory port, once per launch, and stay in arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
@@ -31,37 +31,49 @@ from stc.transforms.stream.names import UniqueNames, symbols_of
 
 @dataclass(frozen=True)
 class SharePorts(ModulePass):
-    """Let parameters whose adapter would be dearer than an array come through one port together.
+    """Let tensors whose adapter would be dearer than an array come through one port together.
 
-    One task `load_parameters` reads them once per launch, one after the other in the order of their readers: pointers of their
-    own, which the C++ bundles into one port. What was the load of a parameter becomes a task that holds it: it fills an array
+    One task `load_shared` reads them once per launch, one after the other in the order of their readers: pointers of their
+    own, which the C++ bundles into one port. What was the load of a tensor becomes a task that holds it: it fills an array
     from a stream, before anything else and whatever others do, then sends words from there in the order it did before, those of a
     reuse loop again. So no reader waits for another, and words are in the order that `verify-streams` has proved. Which they are
-    says `stc.design_space.shared_ports`.
+    says `stc.design_space.shared_ports`. What the kernel updates in place keeps its port, and what is read in part. As small a
+    result is stored by one task with others: each after the one before, in FIFOs till then.
 
-    Options: `platform` (default u55c), whose adapters and number of ports these are.
+    Options: `platform` (default u55c), whose adapters and number of ports these are; `inputs` (default true): whether tensors that
+    differ from launch to launch take part as well, not parameters alone; only then are results stored together.
 
         dataflow.task @load_gain ins(%m = %gain : memref<2xvector<16xf32>>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_bias ins(%m = %bias : memref<2xvector<16xf32>>) outs(%o = %t : ...) kind load {...}
       becomes
-        dataflow.task @load_parameters ins(%m0 = %gain, %m1 = %bias) outs(%o0 = %gain_words, %o1 = %bias_words) kind load {...}
+        dataflow.task @load_shared ins(%m0 = %gain, %m1 = %bias) outs(%o0 = %gain_words, %o1 = %bias_words) kind load {...}
         dataflow.task @load_gain ins(%i = %gain_words) outs(%o = %s : ...) kind hold {...}
         dataflow.task @load_bias ins(%i = %bias_words) outs(%o = %t : ...) kind hold {...}
+
+        dataflow.task @store_y ins(%i = %s) outs(%m = %y : memref<2xvector<16xf32>>) kind store {...}
+        dataflow.task @store_z ins(%i = %t) outs(%m = %z : memref<2xvector<16xf32>>) kind store {...}
+      becomes
+        dataflow.task @store_shared ins(%i0 = %s, %i1 = %t) outs(%m0 = %y, %m1 = %z) kind store {...}
     """
 
     name = "share-ports"
 
     platform: str = "u55c"
+    inputs: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         memory = load_platform(self.platform).memory
         for function in functions_of(op):
             kernels = [found for found in function.walk() if isinstance(found, KernelOp)]
             parameters = host_values(function) & {operand for kernel in kernels for operand in kernel.inputs}
+            total = sum(tensor_bytes(value.type) for value in parameters)
             for kernel in kernels:
                 names = symbols_of(kernel)
-                for group in _groups(kernel, parameters, memory):
+                may_share = {value for value in kernel.inputs if self.inputs or value in parameters} - _updated(kernel)
+                for group in _groups(kernel, may_share, total, memory):
                     _share(kernel, group, names)
+                for stores in _stores_in_turn(kernel, total, memory) if self.inputs else ():
+                    _store_in_turn(kernel, stores, names)
 
 
 @dataclass(frozen=True)
@@ -78,30 +90,35 @@ class _Load:
         assert isinstance(port, BlockArgument)
         return port_name(port, port.index)
 
-    @property
-    def packed(self) -> Packed:
-        size = tensor_bytes(self.words)
-        word = self.words.element_type
-        assert isinstance(word, VectorType)
-        return Packed(size, 8 * size // self.words.get_shape()[0], str(word.element_type))
+
+def packed_words(words: MemRefType) -> Packed:
+    """What the rule has to know of a memory of words."""
+    size, word = tensor_bytes(words), words.element_type
+    assert isinstance(word, VectorType)
+    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type))
 
 
-def _groups(kernel: KernelOp, parameters: set[SSAValue], memory: ExternalMemory) -> list[list[_Load]]:
-    """The loads of `kernel` that share a port, of `parameters` of all kernels, in the order in which their readers stand."""
-    loads = [load for op in kernel.body.block.ops if (load := _load(op, kernel, parameters)) is not None]
+def _updated(kernel: KernelOp) -> set[SSAValue]:
+    return {kernel.inputs[place.operand] for place in kernel.places if place is not None}
+
+
+def _groups(kernel: KernelOp, may_share: set[SSAValue], total: int, memory: ExternalMemory) -> list[list[_Load]]:
+    """The loads of `kernel` that share a port, of tensors that `may_share`, in the order in which their readers stand. `total`:
+    bytes of the parameters of all kernels."""
+    loads = [load for op in kernel.body.block.ops if (load := _load(op, kernel, may_share)) is not None]
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
-    by_reader = {load: load.packed for load in sorted(loads, key=lambda load: position[_user(load.out)])}
-    return shared_ports(by_reader, sum(tensor_bytes(value.type) for value in parameters), memory.max_ports)
+    by_reader = {load: packed_words(load.words) for load in sorted(loads, key=lambda load: position[_user(load.out)])}
+    return shared_ports(by_reader, total, memory.max_ports)
 
 
-def _load(op: object, kernel: KernelOp, parameters: set[SSAValue]) -> _Load | None:
+def _load(op: object, kernel: KernelOp, may_share: set[SSAValue]) -> _Load | None:
     if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.operands) != 2:
         return None
     port, out = op.operands
     if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
         return None
-    is_parameter = kernel.inputs[port.index] in parameters
-    return _Load(op, port.type, out.owner) if is_parameter and port.has_one_use() else None
+    may = kernel.inputs[port.index] in may_share
+    return _Load(op, port.type, out.owner) if may and port.has_one_use() else None
 
 
 def _user(create: stream.CreateOp) -> TaskOp:
@@ -124,7 +141,7 @@ def _share(kernel: KernelOp, loads: Sequence[_Load], names: UniqueNames) -> None
         index, inner = _each_word(body, load.words)
         inner.insert(stream.WriteOp(inner.insert(memref.LoadOp.get(memory, [index])).res, out))
     body.insert(YieldOp())
-    around.insert(TaskOp(names.fresh("load_parameters"), ports, arriving, block, [], kind=TaskKind.LOAD))
+    around.insert(TaskOp(names.fresh("load_shared"), ports, arriving, block, [], kind=TaskKind.LOAD))
     for load, words in zip(loads, arriving, strict=True):
         _hold(load, words)
 
@@ -160,3 +177,39 @@ def _each_word(builder: Builder, words: MemRefType) -> tuple[SSAValue, Builder]:
         return index_constant(builder, 0), builder
     (index,), inner = loop_nest(builder, [Loop(count, 1)], ["word"])
     return index, inner
+
+
+# Results --------------------------------------------------------------------------------------------------------------
+
+
+def _stores_in_turn(kernel: KernelOp, total: int, memory: ExternalMemory) -> list[list[TaskOp]]:
+    """The stores of `kernel` that share a port, in the order in which they stand."""
+    packed: dict[TaskOp, Packed] = {}
+    for value, place in zip(kernel.terminator.arguments, kernel.places, strict=True):
+        users = {use.operation for use in value.uses} - {kernel.terminator}
+        store = next(iter(users)) if len(users) == 1 else None
+        if place is None and isinstance(store, TaskOp) and store.kind == TaskKind.STORE and len(store.operands) == 2:
+            assert isa(value.type, MemRefType)
+            packed[store] = packed_words(value.type)
+    position = {op: index for index, op in enumerate(kernel.body.block.ops)}
+    return shared_ports({op: packed[op] for op in sorted(packed, key=position.__getitem__)}, total, memory.max_ports)
+
+
+def _store_in_turn(kernel: KernelOp, stores: Sequence[TaskOp], names: UniqueNames) -> None:
+    """One task that does what `stores` do, one after the other."""
+    streams, memories = [store.ins[0] for store in stores], [store.outs[0] for store in stores]
+    block = Block(arg_types=[value.type for value in (*streams, *memories)])
+    for store, stream_in, memory in zip(stores, block.args[: len(stores)], block.args[len(stores) :], strict=True):
+        own = store.body.block
+        for mine, old in zip((stream_in, memory), own.args, strict=True):
+            mine.name_hint = old.name_hint
+            old.replace_all_uses_with(mine)
+        terminator = own.last_op
+        assert terminator is not None
+        Rewriter.erase_op(terminator)
+        Rewriter.inline_block(own, InsertPoint.at_end(block))
+    Builder(InsertPoint.at_end(block)).insert(YieldOp())
+    merged = TaskOp(names.fresh("store_shared"), streams, memories, block, [], kind=TaskKind.STORE)
+    Rewriter.insert_op(merged, InsertPoint.after(stores[-1]))
+    for store in stores:
+        Rewriter.erase_op(store)
