@@ -9,11 +9,11 @@ from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
 
 TASKS = """
-    %sx = stream.create @sx : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%m = %px : memref<{read}xvector<4xf32>>) outs(%o = %sx : !stream.stream<vector<4xf32>, depth: 2>) kind load {{
+    %sx = stream.create @sx : !S
+    dataflow.task @load_x ins(%m = %px : memref<{read}xvector<4xf32>>) outs(%o = %sx : !S) kind load {{
       dataflow.yield
     }}
-    dataflow.task @work ins(%i = %sx : !stream.stream<vector<4xf32>, depth: 2>, %v = %pw : memref<64xvector<4xf32>>)
+    dataflow.task @work ins(%i = %sx : !S, %v = %pw : memref<64xvector<4xf32>>)
         outs(%o = %my : {result}) {{
       dataflow.yield
     }}"""
@@ -24,6 +24,7 @@ def ports(read: int, written: str, place: str = "") -> list[list[str]]:
     result, tensor = f"memref<{written}>", f"tensor<{written}>"
     body = TASKS.format(read=read, result=result)
     text = f"""
+!S = !stream.stream<vector<4xf32>, depth: 2>
 func.func @main(%x: tensor<{read}xvector<4xf32>>, %w: tensor<64xvector<4xf32>>) -> {tensor} {{
   %y = dataflow.kernel @k(%px = %x : tensor<{read}xvector<4xf32>> as memref<{read}xvector<4xf32>>,
                           %pw = %w : tensor<64xvector<4xf32>> as memref<64xvector<4xf32>>) -> ({tensor} as {result}{place}) {{
