@@ -20,14 +20,11 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @i4(
-// CHECK-NEXT: %zero = arith.constant 0 : i32
 // CHECK-NEXT: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [2, 3, 32] : tensor<6x32xi4> into tensor<2x3x32xi4>
-// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<4x2x3xi32>
-// CHECK-NEXT: %[[FILL:.*]] = linalg.fill ins(%zero : i32) outs(%[[EMPTY]] : tensor<4x2x3xi32>) -> tensor<4x2x3xi32>
 // CHECK-NEXT: %[[CONSTANT:.*]] = arith.constant 0 : i8
-// CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<3x32xi8>
-// CHECK-NEXT: %[[FILL1:.*]] = linalg.fill ins(%[[CONSTANT]] : i8) outs(%[[EMPTY1]] : tensor<3x32xi8>) -> tensor<3x32xi8>
-// CHECK-NEXT: %fc_pairs = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel", "parallel"]} ins(%[[EXPAND_SHAPE]] : tensor<2x3x32xi4>) outs(%[[FILL1]] : tensor<3x32xi8>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<3x32xi8>
+// CHECK-NEXT: %[[FILL:.*]] = linalg.fill ins(%[[CONSTANT]] : i8) outs(%[[EMPTY]] : tensor<3x32xi8>) -> tensor<3x32xi8>
+// CHECK-NEXT: %fc_pairs = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel", "parallel"]} ins(%[[EXPAND_SHAPE]] : tensor<2x3x32xi4>) outs(%[[FILL]] : tensor<3x32xi8>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE:.*]]: i4, %[[VALUE1:.*]]: i8):
 // CHECK-NEXT: %[[EXTSI:.*]] = arith.extsi %[[VALUE]] : i4 to i8
 // CHECK-NEXT: %[[CONSTANT1:.*]] = arith.constant 15 : i8
@@ -41,9 +38,9 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[ORI:.*]] = arith.ori %[[VALUE1]], %[[SELECT]] : i8
 // CHECK-NEXT: linalg.yield %[[ORI]] : i8
 // CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i48
-// CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x3xi48>
-// CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY2]] : tensor<4x3xi48>) -> tensor<4x3xi48>
-// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL2]] : tensor<4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<4x3xi48>
+// CHECK-NEXT: %[[FILL1:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY1]] : tensor<4x3xi48>) -> tensor<4x3xi48>
+// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL1]] : tensor<4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i8, %[[VALUE4:.*]]: i48):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 4 : i8
 // CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i8
@@ -60,7 +57,8 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
 // CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %y = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x2x3xi32>
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[EMPTY2]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %{{.*}}: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i22
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i22 to i32

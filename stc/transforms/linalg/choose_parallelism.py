@@ -241,10 +241,11 @@ def _work(
     terms = lanes_are_terms(generic) and is_static(trips[loops.reductions[-1]])
     possible = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
     row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
+    sums = prod(loops.extents[loop] for loop in loops.parallels)
     return Work(
         name=made[generic],
         points=prod(loops.extents),
-        sums=prod(loops.extents[loop] for loop in loops.parallels),
+        sums=sums,
         point=_point(generic, cycle_ns),
         lane_extent=prod(possible),
         divided_extent=loops.extents[divided] if divided is not None else 1,
@@ -254,6 +255,7 @@ def _work(
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         lanes_are_terms=terms,
+        moved=0 if loops.reductions else sums,  # what is computed leaves in a loop behind; beside sums that is little
         memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         lane=_lane(generic),

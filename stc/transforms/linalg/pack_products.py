@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType, i32
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
@@ -292,7 +292,11 @@ def _both(generic: GenericOp, shift: int, sums: SSAValue, half: int, blocks: int
     read = _with_blocks([number for number, loop in enumerate(result) if loop != half], None if blocks is None else len(result))
     kinds = [PARALLEL] * len(result) + ([] if blocks is None else [REDUCTION])
     dims: list[Dims] = [tuple(read), tuple(range(len(result)))]
-    made = build([sums], [generic.outputs[0]], Region(block), dims, kinds, stc_attributes(generic))
+    start = generic.outputs[0]
+    if blocks is None:  # nothing is added to it
+        Rewriter.insert_op(empty := tensor.EmptyOp((), start.type), InsertPoint.before(generic))
+        start = empty.tensor
+    made = build([sums], [start], Region(block), dims, kinds, stc_attributes(generic))
     made.results[0].name_hint = generic.results[0].name_hint
     return made
 
