@@ -31,7 +31,7 @@ from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
 from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
 from stc.manifest.model_sharing import sharing
-from stc.platforms.budget import SMALL
+from stc.platforms.budget import PLAN, SMALL, part_of
 from stc.quantisation.packed_weights import PackedFormat
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
@@ -353,17 +353,20 @@ def test_a_cache_shorter_than_the_window(tmp_path: Path, stc: Stc) -> None:
     assert list(twin.compiled.generate([5, 17, 3], 9, ends=False)) == twin.greedy([5, 17, 3], 4)
 
 
-@pytest.mark.optimised
-def test_a_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """What `make demo` runs: real weights, a real tokenizer, 200 tokens, nothing from the network."""
+@pytest.mark.parametrize("budget", [SMALL, pytest.param(PLAN, marks=[pytest.mark.full, pytest.mark.optimised])])
+def test_a_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], budget: str) -> None:
+    """What `make demo` runs: real weights, a real tokenizer, 200 tokens, nothing from the network. Of the cheapest design; `make
+    demo` looks for the fastest one."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("opens a connection")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("stc.api.compile_model", partial(compile_model, budget=budget))
     monkeypatch.setattr("sys.argv", ["story.py", str(tmp_path / "out")])
     assert runpy.run_path(str(STORIES / "story.py"))["main"]() == 0
+    assert read_manifest(tmp_path / "out" / "decode").options["budget"] == part_of(budget, 3)
     printed = capsys.readouterr().out
     assert "Once upon a time, there was a little girl named Lily. She loved to play outside in the park." in printed
     assert "200 of 200 tokens are those of transformers; near-ties: 0" in printed
