@@ -19,29 +19,25 @@ from stc_testing.commands import Stc, refused
 
 pytestmark = pytest.mark.heavy
 
-FULL = pytest.mark.full
 DECODE: dict[str, Any] = {"stage": "decode", "max_seq": 12, "run_time_sizes": True}
 
 
-def compiled(model: str, out: Path, layers: int, budget: str = SMALL, **asked: Any) -> dict[str, Any]:
+def compiled(model: str, out: Path, layers: int, budget: str = SMALL, **asked: Any) -> None:
     options = PipelineOptions(budget=budget, units="memory", layers=layers)
-    return compile_model(CompileRequest(model, options=options, **asked), out)
+    compile_model(CompileRequest(model, options=options, **asked), out)
 
 
-@pytest.mark.parametrize(
-    ("model", "layers", "budget", "asked"),
-    [
-        ("gpt2-tiny", 3, SMALL, DECODE),
-        pytest.param("gpt2-tiny", 2, SMALL, {"seq": 5}, marks=FULL),
-        pytest.param("gpt2-tiny", 2, SMALL, {**DECODE, "dtype": "w4a8"}, marks=FULL),
-        pytest.param("qwen2.5-0.5b-tiny", 2, "plan", {"stage": "decode", "run_time_sizes": True}, marks=FULL),
-        pytest.param("gemma3-1b-tiny", 2, SMALL, DECODE, marks=FULL),
-        pytest.param("llama-3.2-1b-tiny", 4, SMALL, DECODE, marks=FULL),
-    ],
-)
-def test_layers_of_a_launch(tmp_path: Path, model: str, layers: int, budget: str, asked: dict[str, Any]) -> None:
-    out = tmp_path / "design"
-    report = compiled(model, out, layers, budget, **asked)
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three layers of gpt2-tiny's decode in a launch, and the dumps of its passes: compiled once."""
+    out = tmp_path_factory.mktemp("three") / "design"
+    compiled("gpt2-tiny", out, 3, emit_ir=True, **DECODE)
+    return out
+
+
+def require_layers(out: Path, layers: int) -> None:
+    """Values, cycles as estimated, and weights of so many layers."""
+    report = json.loads((out / "report.json").read_text())
     found = simulate(out)
     assert found.passed and found.cycles is not None
     assert abs(found.cycles - report["throughput"]["cycles"]) < 0.05 * found.cycles
@@ -50,24 +46,42 @@ def test_layers_of_a_launch(tmp_path: Path, model: str, layers: int, budget: str
     assert weights and all(shape[0] == layers for shape in weights)
 
 
-def test_dumps_make_the_same_layers(tmp_path: Path) -> None:
+def test_layers_of_a_launch(three: Path) -> None:
+    require_layers(three, 3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("model", "layers", "budget", "asked"),
+    [
+        ("gpt2-tiny", 2, SMALL, {"seq": 5}),
+        ("gpt2-tiny", 2, SMALL, {**DECODE, "dtype": "w4a8"}),
+        ("qwen2.5-0.5b-tiny", 2, "plan", {"stage": "decode", "run_time_sizes": True}),
+        ("gemma3-1b-tiny", 2, SMALL, DECODE),
+        ("llama-3.2-1b-tiny", 4, SMALL, DECODE),
+    ],
+)
+def test_layers_of_other_models(tmp_path: Path, model: str, layers: int, budget: str, asked: dict[str, Any]) -> None:
+    compiled(model, tmp_path / "design", layers, budget, **asked)
+    require_layers(tmp_path / "design", layers)
+
+
+@pytest.mark.parametrize("name", ["sink-reads", "size-fifos"])
+def test_dumps_make_the_same_layers(three: Path, tmp_path: Path, name: str) -> None:
     """In front of `repeat-layers`, and behind it."""
-    compiled("gpt2-tiny", tmp_path / "one", 2, emit_ir=True, **DECODE)
-    for name in ("sink-reads", "size-fifos"):
-        (dump,) = (tmp_path / "one" / "ir").glob(f"*_{name}.mlir")
-        compile_model(CompileRequest(str(dump)), tmp_path / name)
-        assert (tmp_path / name / "kernel.cpp").read_text() == (tmp_path / "one" / "kernel.cpp").read_text()
+    (dump,) = (three / "ir").glob(f"*_{name}.mlir")
+    compile_model(CompileRequest(str(dump)), tmp_path / name)
+    assert (tmp_path / name / "kernel.cpp").read_text() == (three / "kernel.cpp").read_text()
 
 
-def test_a_schedule_makes_the_same_layers(tmp_path: Path) -> None:
+def test_a_schedule_makes_the_same_layers(three: Path, tmp_path: Path) -> None:
     """Tasks that passes behind `assign-units` make are not in it."""
-    compiled("gpt2-tiny", tmp_path / "one", 2, **DECODE)
-    schedule = tmp_path / "one" / "schedule.toml"
+    schedule = three / "schedule.toml"
     units = tomllib.loads(schedule.read_text())["stc"]["units"]
     assert units["load_x"] == "memory" and not {"move_x", "send_scalars"} & units.keys()
-    options = PipelineOptions(budget=SMALL, units="memory", layers=2, schedule=str(schedule))
+    options = PipelineOptions(budget=SMALL, units="memory", layers=3, schedule=str(schedule))
     compile_model(CompileRequest("gpt2-tiny", options=options, **DECODE), tmp_path / "again")
-    assert (tmp_path / "again" / "kernel.cpp").read_text() == (tmp_path / "one" / "kernel.cpp").read_text()
+    assert (tmp_path / "again" / "kernel.cpp").read_text() == (three / "kernel.cpp").read_text()
 
 
 def test_what_is_refused(tmp_path: Path, stc: Stc) -> None:
