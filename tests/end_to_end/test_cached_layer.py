@@ -19,16 +19,18 @@ pytestmark = pytest.mark.heavy
 
 
 QUANTISED = ("", "kv=bf16", "bits=8,kv=int8", "bits=8,kv=int8,attention=int8")
+HERE = (("llama-3.2-1b-tiny", 1, QUANTISED[0]), ("tinyllama-1.1b-tiny", 1, QUANTISED[-1]))
+"""Of the families of which no whole model is in `make test`: `test_generation.py` and `test_quantised_generation.py` have the
+others."""
 
 
 def layers() -> Iterator[ParameterSet]:
-    """Presets, the rows of a launch, and what is quantised: one here, since `test_generation.py` has several in f32; the others on
-    request."""
+    """Presets, the rows of a launch, and what is quantised: those of `HERE`, and the others on request."""
     for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
         for rows in (1, 3):
             for quantised in QUANTISED:
-                here = (preset, rows, quantised) == ("gpt2-tiny", 1, QUANTISED[-1])
-                yield pytest.param(preset, rows, quantised, marks=() if here else pytest.mark.full)
+                marks = () if (preset, rows, quantised) in HERE else pytest.mark.full
+                yield pytest.param(preset, rows, quantised, marks=marks)
 
 
 @pytest.mark.parametrize(("preset", "rows", "quantised"), layers())

@@ -24,9 +24,7 @@ pytestmark = pytest.mark.heavy
 MODULES = Path(__file__).parent / "modules.py"
 
 
-@pytest.mark.parametrize(
-    "text", ["bits=8", "bits=4,group=32,scale=bf16", pytest.param("bits=8,group=32,activations=group", marks=pytest.mark.full)]
-)
+@pytest.mark.parametrize("text", ["bits=8", "bits=4,group=32,scale=bf16", "bits=8,group=32,activations=group"])
 def test_a_layer_has_the_bits_of_its_reference(compiled: Compile, text: str) -> None:
     """37 terms: in groups of 32, the last is filled up with zeros."""
     project = compiled(f"{MODULES}:linear", quantize=text)
