@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,6 +109,15 @@ CASES = {
 }
 
 
+@pytest.fixture(scope="module")
+def w4a8(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project of that case, compiled once, without anything built."""
+    folder = tmp_path_factory.mktemp("w4a8")
+    (folder / "product.mlir").write_text(CASES["w4a8"].text)
+    compile_model(CompileRequest(str(folder / "product.mlir"), options=small_options()), folder / "project")
+    return folder / "project"
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_values(case: Case, tmp_path: Path) -> None:
     path, out = tmp_path / "product.mlir", tmp_path / "project"
@@ -188,10 +198,8 @@ def test_wide_integers_wrap_around_in_optimised_programs(tmp_path: Path) -> None
     ],
     ids=["slice one bit higher", "slice over its neighbour", "no sign on the host"],
 )
-def test_wrong_slices_are_caught(file: str, right: str, wrong: str, tmp_path: Path) -> None:
-    path, out = tmp_path / "product.mlir", tmp_path / "project"
-    path.write_text(CASES["w4a8"].text)
-    compile_model(CompileRequest(str(path), options=small_options()), out)
+def test_wrong_slices_are_caught(file: str, right: str, wrong: str, w4a8: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(w4a8, tmp_path / "project")
     text = (out / file).read_text()
     assert right in text
     (out / file).write_text(text.replace(right, wrong))
