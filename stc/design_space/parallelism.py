@@ -78,9 +78,8 @@ class Work:
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
-    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a sum of integers. `moved`:
-    entries that leave in loops of their own, behind those that compute them, one in a lane. `after`: on which computations it
-    waits, and how long.
+    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a sum of integers. `after`: on
+    which computations it waits, and how long.
     """
 
     name: str
@@ -97,7 +96,6 @@ class Work:
     divides_rows: bool = False
     sums_at_once: int = 1
     lanes_are_terms: bool = False
-    moved: int = 0
     after: tuple[Dependence, ...] = ()
     lane: Counts = NOTHING
     task: Counts = NOTHING
@@ -119,7 +117,7 @@ class Work:
         at_once = parallelism.points
         if not has_sums_enough(self, parallelism):
             at_once = max(1, at_once * self.sums // _least_sums(self, parallelism))
-        return -(-self.points // at_once) - (-self.moved // (parallelism.lanes * parallelism.copies))
+        return -(-self.points // at_once)
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports, if it were alone."""

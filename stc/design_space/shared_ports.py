@@ -11,19 +11,29 @@ from stc.platforms.memories import memory_cost
 
 Name = TypeVar("Name", bound=Hashable)
 
+LATENCY_CYCLES = 100
+"""Until the first word is there."""
+
 
 @dataclass(frozen=True)
 class Packed:
-    """A tensor in external memory: `size` bytes in words of `word_bits`, whose entries are of type `scalar`."""
+    """A tensor in external memory: `size` bytes in words of `word_bits`, whose entries are of type `scalar`. `is_awaited`: whether
+    a launch begins or ends with it, as with its inputs and results."""
 
     size: int
     word_bits: int
     scalar: str = "f32"
+    is_awaited: bool = False
 
     @property
     def words(self) -> tuple[int, str]:
         """What words have in common that come through one port."""
         return self.word_bits, self.scalar
+
+    @property
+    def part(self) -> int:
+        """Bytes that a port could move in the time that it takes."""
+        return self.size + (LATENCY_CYCLES * self.word_bits // 8 if self.is_awaited else 0)
 
 
 def shared_ports(parameters: Mapping[Name, Packed], total: int, ports: int) -> list[list[Name]]:
@@ -32,13 +42,13 @@ def shared_ports(parameters: Mapping[Name, Packed], total: int, ports: int) -> l
     A parameter is in a group where the array that holds it takes fewer blocks of RAM than the adapter of a port of its own.
     Smallest first, as long as those of a group are no more than the equal part of one of so many `ports` in `total`, the bytes of
     all parameters, which all stages of a model have in common: so no other port waits for theirs, but for the latency that each
-    pays in turn. What would be alone keeps its port.
+    pays in turn, which counts for what a launch begins or ends with. What would be alone keeps its port.
     """
     small = [name for name, packed in parameters.items() if is_small(packed)]
     left, chosen = dict[tuple[int, str], int](), set[Name]()
     for name in sorted(small, key=lambda name: parameters[name].size):
         packed = parameters[name]
-        left[packed.words] = left.get(packed.words, total // ports) - packed.size
+        left[packed.words] = left.get(packed.words, total // ports) - packed.part
         if left[packed.words] >= 0:
             chosen.add(name)
     groups: dict[tuple[int, str], list[Name]] = {}

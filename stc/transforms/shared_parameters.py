@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -10,7 +10,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
 from stc.design_space.parallelism import PORT_BITS
-from stc.design_space.shared_ports import Packed, shared_ports
+from stc.design_space.shared_ports import Packed, is_small, shared_ports
 from stc.platforms.platform import ExternalMemory
 
 
@@ -21,28 +21,39 @@ def shared_parameters(
     `parameters`, and of these `inputs`.
     """
     read = list(dict.fromkeys(read))
-    return _shared([value for value in read if value in parameters or value in inputs], _bytes(read, parameters), memory)
+    known = [value for value in read if value in parameters or value in inputs]
+    return _shared({value: packed(value, value not in parameters) for value in known}, _bytes(read, parameters), memory)
 
 
 def shared_results(
     results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
     """The same of `results`, none of which is an update in place, of a function that reads `read`."""
-    return _shared(list(dict.fromkeys(results)), _bytes(dict.fromkeys(read), parameters), memory)
+    return _shared({value: packed(value, True) for value in results}, _bytes(dict.fromkeys(read), parameters), memory)
 
 
 def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
     return sum(tensor_bytes(value.type) for value in read if value in parameters)
 
 
-def _shared(tensors: Sequence[SSAValue], total: int, memory: ExternalMemory) -> dict[SSAValue, int]:
-    sizes = {value: packed(value) for value in tensors if tensor_bytes(value.type)}
+def fits_a_shared_port(
+    result: SSAValue, read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
+) -> bool:
+    """Whether several parts of `result` would be stored through one port."""
+    found = packed(result, True)
+    return is_small(found) and found.part <= _bytes(dict.fromkeys(read), parameters) // memory.max_ports
+
+
+def _shared(tensors: Mapping[SSAValue, Packed], total: int, memory: ExternalMemory) -> dict[SSAValue, int]:
+    sizes = {value: found for value, found in tensors.items() if found.size}
     return {value: number for number, group in enumerate(shared_ports(sizes, total, memory.max_ports)) for value in group}
 
 
-def packed(value: SSAValue) -> Packed:
+def packed(value: SSAValue, is_awaited: bool) -> Packed:
     """A tensor as memory will have it, estimated before it is packed: words as wide as the last dimension lets them be."""
     assert isa(value.type, TensorType)
     shape, bits = value.type.get_shape(), bits_of(value.type.element_type)
     last = shape[-1] if shape else 1
-    return Packed(tensor_bytes(value.type), bits * min(last & -last, PORT_BITS // bits), str(value.type.element_type))
+    return Packed(
+        tensor_bytes(value.type), bits * min(last & -last, PORT_BITS // bits), str(value.type.element_type), is_awaited
+    )

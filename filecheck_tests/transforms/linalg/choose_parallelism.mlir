@@ -46,7 +46,7 @@ func.func @some_rows(%x: tensor<2x6x40xf32> {stc.sizes = [#itensor.size<2>, #ite
 
 // CHECK-LABEL: func.func @some_rows(
 // CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "fc", stc.lanes = 8 : i32} {
-// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "exp", stc.lanes = 1 : i32, stc.copies = array<i64: 2, 1, 1>} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "exp", stc.lanes = 1 : i32} {
 
 // -----
 

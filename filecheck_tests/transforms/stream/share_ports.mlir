@@ -77,8 +77,8 @@ func.func @gains(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %a: tensor<2xv
 !S = !stream.stream<vector<16xf32>, depth: 2>
 !M = memref<2xvector<16xf32>>
 !T = tensor<2xvector<16xf32>>
-func.func @results(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %x: !T, %g: !T {stc.parameter}) -> (!T, !T) {
-  %y, %z = dataflow.kernel @k(%pw = %w : tensor<4096xvector<16xf32>> as memref<4096xvector<16xf32>>, %px = %x : !T as !M, %pg = %g : !T as !M) -> (!T as !M, !T as !M) {
+func.func @results(%w: tensor<32768xvector<16xf32>> {stc.parameter}, %x: !T, %g: !T {stc.parameter}) -> (!T, !T) {
+  %y, %z = dataflow.kernel @k(%pw = %w : tensor<32768xvector<16xf32>> as memref<32768xvector<16xf32>>, %px = %x : !T as !M, %pg = %g : !T as !M) -> (!T as !M, !T as !M) {
     %sx = stream.create @sx : !S  %sg = stream.create @sg : !S  %sy = stream.create @sy : !S  %sz = stream.create @sz : !S
     dataflow.task @load_g ins(%m = %pg : !M) outs(%o = %sg : !S) kind load {
       %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
@@ -88,7 +88,7 @@ func.func @results(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %x: !T, %g: 
       %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
       scf.for %word = %c0 to %c2 step %c1 { %0 = memref.load %m[%word] : !M  stream.write %0 into %o : !S }
     }
-    dataflow.task @first ins(%i = %sx : !S, %v = %pw : memref<4096xvector<16xf32>>) outs(%o = %sy : !S) { dataflow.yield }
+    dataflow.task @first ins(%i = %sx : !S, %v = %pw : memref<32768xvector<16xf32>>) outs(%o = %sy : !S) { dataflow.yield }
     dataflow.task @second ins(%i = %sg : !S) outs(%o = %sz : !S) { dataflow.yield }
     %my = dataflow.memory @my : !M  %mz = dataflow.memory @mz : !M
     dataflow.task @store_y ins(%i = %sy : !S) outs(%m = %my : !M) kind store {

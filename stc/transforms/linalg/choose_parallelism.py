@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 
 from xdsl.context import Context
@@ -26,7 +26,6 @@ from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
 from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
-from stc.design_space.shared_ports import is_small
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
@@ -40,7 +39,7 @@ from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import lanes_are_terms
-from stc.transforms.shared_parameters import packed, shared_parameters
+from stc.transforms.shared_parameters import fits_a_shared_port, shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
 MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
@@ -160,6 +159,7 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
     inputs = set(function.body.block.args) - _updated(function)
     names.ports = shared_parameters(whole, parameters, platform.memory, inputs)
+    names.is_stored_with_others = partial(fits_a_shared_port, read=whole, parameters=parameters, memory=platform.memory)
     works = {
         op: _work(op, divided[op], shared.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
@@ -201,13 +201,15 @@ def _renamed(after: Sequence[tuple[GenericOp, Dependence]], made: Mapping[Generi
 
 
 class _Names(UniqueNames):
-    """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one."""
+    """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one;
+    `is_stored_with_others`: whether parts of a result share one."""
 
     def __init__(self, host: Container[SSAValue]) -> None:
         super().__init__()
         self.host = host
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
+        self.is_stored_with_others: Callable[[SSAValue], bool] = lambda value: False
 
     def tensor(self, value: SSAValue) -> str:
         if value not in self._tensors:
@@ -241,11 +243,10 @@ def _work(
     terms = lanes_are_terms(generic) and is_static(trips[loops.reductions[-1]])
     possible = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
     row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
-    sums = prod(loops.extents[loop] for loop in loops.parallels)
     return Work(
         name=made[generic],
         points=prod(loops.extents),
-        sums=sums,
+        sums=prod(loops.extents[loop] for loop in loops.parallels),
         point=_point(generic, cycle_ns),
         lane_extent=prod(possible),
         divided_extent=loops.extents[divided] if divided is not None else 1,
@@ -255,7 +256,6 @@ def _work(
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         lanes_are_terms=terms,
-        moved=0 if loops.reductions else sums,  # what is computed leaves in a loop behind; beside sums that is little
         memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         lane=_lane(generic),
@@ -323,7 +323,7 @@ def _memory_operands(
         for use in uses_through(value, MOVEMENTS):
             if use.operation not in made and not isinstance(use.operation, tensor.InsertSliceOp):
                 stored = use.operation.operands[use.index]
-                shared = 0 if is_small(packed(stored)) else None
+                shared = 0 if names.is_stored_with_others(stored) else None
                 yield MemoryOperand(names.tensor(stored), divided in dims, at_once, shared, is_written=True)
 
 
@@ -347,7 +347,7 @@ class _SharedLoops:
     def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes):
         self._sizes = sizes
         self._root: dict[Loop, Loop] = {}
-        self._readers: dict[Loop, list[Loop]] = {}
+        self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
         for generic in generics:
             for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
@@ -356,7 +356,7 @@ class _SharedLoops:
                     continue
                 made_by = GenericLoops(producer).output_dims[value.index]
                 for theirs, own in zip(made_by, dims, strict=True):
-                    self._readers.setdefault((producer, theirs), []).append((generic, own))
+                    self._readers.setdefault((producer, theirs), []).append((generic, own, dims))
                     self._root[self._find((generic, own))] = self._find((producer, theirs))
         self._work: dict[Loop, int] = {}
         for generic in generics:
@@ -366,7 +366,8 @@ class _SharedLoops:
 
     def divided_loop(self, generic: GenericOp) -> int | None:
         """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another. What
-        readers sum up along a loop is divided along another, if there is one: else all copies would have parts of every sum."""
+        readers only sum up along a loop is divided along another, if there is one: else each copy would have a part of every
+        sum."""
         divisible = self._divisible(generic)
         loops = [loop for loop in divisible if not self._is_summed((generic, loop))] or divisible
         shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
@@ -379,10 +380,13 @@ class _SharedLoops:
         return list(self._work).index(self._find((generic, loop)))
 
     def _is_summed(self, loop: Loop) -> bool:
-        """Whether a reader of what is made along `loop` sums that up, at once or behind what changes each entry."""
-        for reader, own in self._readers.get(loop, ()):
-            reductions = GenericLoops(reader).reductions
-            if own in reductions or (not reductions and self._is_summed((reader, own))):
+        """Whether a reader of what is made along `loop` sums that up, at once or behind what changes each entry, and does no more
+        with it: it takes each entry once."""
+        for reader, own, dims in self._readers.get(loop, ()):
+            loops = GenericLoops(reader)
+            if not loops.reductions and self._is_summed((reader, own)):
+                return True
+            if own in loops.reductions and all(at in dims or extent == 1 for at, extent in enumerate(loops.extents)):
                 return True
         return False
 

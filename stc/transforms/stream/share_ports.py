@@ -70,7 +70,7 @@ class SharePorts(ModulePass):
             for kernel in kernels:
                 names = symbols_of(kernel)
                 may_share = {value for value in kernel.inputs if self.inputs or value in parameters} - _updated(kernel)
-                for group in _groups(kernel, may_share, total, memory):
+                for group in _groups(kernel, may_share, parameters, total, memory):
                     _share(kernel, group, names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.inputs else ():
                     _store_in_turn(kernel, stores, names)
@@ -78,11 +78,12 @@ class SharePorts(ModulePass):
 
 @dataclass(frozen=True)
 class _Load:
-    """A task that does nothing but read `words` and write `out`."""
+    """A task that does nothing but read `words`, by the kernel's operand `port`, and write `out`."""
 
     task: TaskOp
     words: MemRefType
     out: stream.CreateOp
+    port: int
 
     @property
     def name(self) -> str:
@@ -91,23 +92,28 @@ class _Load:
         return port_name(port, port.index)
 
 
-def packed_words(words: MemRefType) -> Packed:
+def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
     """What the rule has to know of a memory of words."""
     size, word = tensor_bytes(words), words.element_type
     assert isinstance(word, VectorType)
-    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type))
+    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited)
 
 
 def _updated(kernel: KernelOp) -> set[SSAValue]:
     return {kernel.inputs[place.operand] for place in kernel.places if place is not None}
 
 
-def _groups(kernel: KernelOp, may_share: set[SSAValue], total: int, memory: ExternalMemory) -> list[list[_Load]]:
+def _groups(
+    kernel: KernelOp, may_share: set[SSAValue], parameters: set[SSAValue], total: int, memory: ExternalMemory
+) -> list[list[_Load]]:
     """The loads of `kernel` that share a port, of tensors that `may_share`, in the order in which their readers stand. `total`:
-    bytes of the parameters of all kernels."""
+    bytes of the `parameters` of all kernels."""
     loads = [load for op in kernel.body.block.ops if (load := _load(op, kernel, may_share)) is not None]
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
-    by_reader = {load: packed_words(load.words) for load in sorted(loads, key=lambda load: position[_user(load.out)])}
+    by_reader = {
+        load: packed_words(load.words, kernel.inputs[load.port] not in parameters)
+        for load in sorted(loads, key=lambda load: position[_user(load.out)])
+    }
     return shared_ports(by_reader, total, memory.max_ports)
 
 
@@ -118,7 +124,7 @@ def _load(op: object, kernel: KernelOp, may_share: set[SSAValue]) -> _Load | Non
     if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
         return None
     may = kernel.inputs[port.index] in may_share
-    return _Load(op, port.type, out.owner) if may and port.has_one_use() else None
+    return _Load(op, port.type, out.owner, port.index) if may and port.has_one_use() else None
 
 
 def _user(create: stream.CreateOp) -> TaskOp:
@@ -190,7 +196,7 @@ def _stores_in_turn(kernel: KernelOp, total: int, memory: ExternalMemory) -> lis
         store = next(iter(users)) if len(users) == 1 else None
         if place is None and isinstance(store, TaskOp) and store.kind == TaskKind.STORE and len(store.operands) == 2:
             assert isa(value.type, MemRefType)
-            packed[store] = packed_words(value.type)
+            packed[store] = packed_words(value.type, True)
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     return shared_ports({op: packed[op] for op in sorted(packed, key=position.__getitem__)}, total, memory.max_ports)
 
