@@ -164,7 +164,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" platform="{options.platform}"'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}}}'
+    own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there are no loads and stores in the end
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}}}'
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
@@ -181,8 +182,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
     units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != PipelineOptions.units else ()
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
-    # Of what goes from layer to layer there are no loads and stores in the end.
-    shared = f'platform="{options.platform}"{" inputs=false" if options.layers > 1 else ""}'
+    shared = f'platform="{options.platform}"{own}'
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
@@ -196,7 +196,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "linalg-to-dataflow",
                 f"layout-to-dataflow{{size={options.tile}}}",
-                f'choose-groups{{on-chip={options.on_chip} platform="{options.platform}" strategy="{options.fusion}"{name}}}',
+                f'choose-groups{{on-chip={options.on_chip} platform="{options.platform}" strategy="{options.fusion}"{name}{own}}}',
                 "merge-kernels",
                 "trim-boundaries",
                 "insert-converters",

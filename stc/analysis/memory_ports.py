@@ -52,12 +52,19 @@ def _joined(
     updated = [kernel.arguments[place.operand] for place in kernel.places if place is not None]
     own = [kernel.arguments[place.operand] for memory in written if (place := places[memory]) is not None]
     fitting = [number for number, port in enumerate(reading) if number not in taken and _word(port[0]) == _word(written[0])]
+    fitting = [number for number in fitting if _units(reading[number]) == _units(written)]
     if own:
         return next((number for number in fitting if reading[number] == own), None)
     most = max(_bytes([memory]) for memory in memories_of(kernel))
     free = [number for number in fitting if not set(reading[number]) & set(updated)]
     little = [number for number in free if _bytes([*reading[number], *written]) <= most]
     return min(little, key=lambda number: _bytes(reading[number]), default=None)
+
+
+def _units(port: Iterable[SSAValue]) -> set[str | None]:
+    """The compute units of the tasks that use it: each is a kernel of the vendor's tool, with ports of its own."""
+    tasks = (use.operation for memory in port for use in memory.uses)
+    return {task.unit for task in tasks if isinstance(task, TaskOp)}
 
 
 def _bytes(port: list[SSAValue]) -> int:

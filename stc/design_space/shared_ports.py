@@ -46,10 +46,11 @@ def shared_ports(parameters: Mapping[Name, Packed], total: int, ports: int) -> l
     """
     small = [name for name, packed in parameters.items() if is_small(packed)]
     left, chosen = dict[tuple[int, str], int](), set[Name]()
-    for name in sorted(small, key=lambda name: parameters[name].size):
+    for name in sorted(small, key=lambda name: parameters[name].part):
         packed = parameters[name]
-        left[packed.words] = left.get(packed.words, total // ports) - packed.part
-        if left[packed.words] >= 0:
+        left.setdefault(packed.words, total // ports)
+        if packed.part <= left[packed.words]:
+            left[packed.words] -= packed.part
             chosen.add(name)
     groups: dict[tuple[int, str], list[Name]] = {}
     for name in (name for name in parameters if name in chosen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -10,7 +11,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
 from stc.design_space.parallelism import PORT_BITS
-from stc.design_space.shared_ports import Packed, is_small, shared_ports
+from stc.design_space.shared_ports import Packed, shared_ports
 from stc.platforms.platform import ExternalMemory
 
 
@@ -36,12 +37,14 @@ def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
     return sum(tensor_bytes(value.type) for value in read if value in parameters)
 
 
-def fits_a_shared_port(
-    result: SSAValue, read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
-) -> bool:
-    """Whether several parts of `result` would be stored through one port."""
-    found = packed(result, True)
-    return is_small(found) and found.part <= _bytes(dict.fromkeys(read), parameters) // memory.max_ports
+def shared_parts(
+    results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
+) -> dict[SSAValue, int]:
+    """The same of `results` that copies make in parts, two at least each."""
+    halves = {(value, half): replace(found, size=-(-found.size // 2)) for value in results for half in range(2)
+              if (found := packed(value, True)).size}  # fmt: skip
+    groups = shared_ports(halves, _bytes(dict.fromkeys(read), parameters), memory.max_ports)
+    return {value: number for number, group in enumerate(groups) for value, half in group if (value, 1 - half) in group}
 
 
 def _shared(tensors: Mapping[SSAValue, Packed], total: int, memory: ExternalMemory) -> dict[SSAValue, int]:

@@ -50,3 +50,10 @@ def test_words_of_one_type_share() -> None:
     packed = {"a": Packed(64, 512), "b": Packed(64, 32), "c": Packed(128, 512), "d": Packed(64, 32), "e": Packed(64, 256)}
     assert shared_ports(packed, LARGE, PORTS) == [["a", "c"], ["b", "d"]]
     assert shared_ports({**packed, "f": Packed(64, 256, "i16")}, LARGE, PORTS) == [["a", "c"], ["b", "d"]]
+
+
+def test_what_a_launch_begins_with_is_waited_for() -> None:
+    """It costs a port's latency as well; parameters behind it lose nothing by what does not fit."""
+    packed = {"x": Packed(64, WORD, is_awaited=True), "a": Packed(1000, WORD), "b": Packed(2000, WORD)}
+    assert shared_ports(packed, 3000 * PORTS, PORTS) == [["a", "b"]]
+    assert shared_ports(packed, (3000 + packed["x"].part) * PORTS, PORTS) == [["x", "a", "b"]]

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes
+from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
@@ -39,7 +40,7 @@ class ChooseGroups(ModulePass):
 
     Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
-    `stc.strategies.fusion`).
+    `stc.strategies.fusion`), `inputs` (default true): whether small inputs will share a memory port, and small results (`share-ports`).
 
         %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) {...}
         %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) {...}
@@ -54,6 +55,7 @@ class ChooseGroups(ModulePass):
     platform: str = "u55c"
     kernel_name: str = ""
     strategy: str = FUSION.default
+    inputs: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
@@ -66,10 +68,11 @@ class ChooseGroups(ModulePass):
             keys = UniqueNames()
             by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
             read = [operand for kernel in kernels for operand in _outside(kernel)]
-            known, memory = host_values(function), platform.memory
-            shared = shared_parameters(read, known, memory, {operand for operand in read if not is_updated(operand)})
+            known, sizes, memory = host_values(function), RunTimeSizes(function), platform.memory
+            inputs = {operand for operand in read if not is_updated(operand) and not sizes.single(operand)}
+            shared = shared_parameters(read, known, memory, inputs if self.inputs else ())
             written = [result for kernel in kernels for result in _retained(kernel)]
-            stored = shared_results(written, read, known, memory)
+            stored = shared_results(written if self.inputs else (), read, known, memory)
             nodes = [_node(key, kernel, shared, stored) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
             problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports)

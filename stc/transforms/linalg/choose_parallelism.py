@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from math import prod
 
 from xdsl.context import Context
@@ -39,7 +39,7 @@ from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import lanes_are_terms
-from stc.transforms.shared_parameters import fits_a_shared_port, shared_parameters
+from stc.transforms.shared_parameters import shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
 
 MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
@@ -89,7 +89,7 @@ class ChooseParallelism(FindingPass):
     `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
     (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
-    are fewer.
+    are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`).
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
       becomes, with budget="dsp=1300",
@@ -103,6 +103,7 @@ class ChooseParallelism(FindingPass):
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
     rank: int = 1
+    inputs: bool = True
 
     def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
         """What the designs of all functions take, and what they would without a search; None where nothing is decided."""
@@ -111,7 +112,7 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts) -> Searched:
         platform = load_platform(self.platform)
-        computed = computations(function, platform)
+        computed = computations(function, platform, share_inputs=self.inputs)
         works = [each.work for each in computed]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works)
         if least > most.dsp:
@@ -148,8 +149,9 @@ class Computation:
     work: Work
 
 
-def computations(function: func.FuncOp, platform: Platform) -> list[Computation]:
-    """The generics of `function` that the device computes, in order."""
+def computations(function: func.FuncOp, platform: Platform, *, share_inputs: bool = True) -> list[Computation]:
+    """The generics of `function` that the device computes, in order. `share_inputs`: whether small inputs will share a memory port,
+    and small results."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     shared = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
@@ -158,8 +160,10 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
     inputs = set(function.body.block.args) - _updated(function)
-    names.ports = shared_parameters(whole, parameters, platform.memory, inputs)
-    names.is_stored_with_others = partial(fits_a_shared_port, read=whole, parameters=parameters, memory=platform.memory)
+    names.ports = shared_parameters(whole, parameters, platform.memory, inputs if share_inputs else ())
+    results = function.body.block.last_op.operands if share_inputs and function.body.block.last_op is not None else ()
+    stored = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
+    names.stores = shared_parts(stored, whole, parameters, platform.memory)
     works = {
         op: _work(op, divided[op], shared.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
@@ -202,14 +206,14 @@ def _renamed(after: Sequence[tuple[GenericOp, Dependence]], made: Mapping[Generi
 
 class _Names(UniqueNames):
     """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one;
-    `is_stored_with_others`: whether parts of a result share one."""
+    `stores`: of results in parts that do."""
 
     def __init__(self, host: Container[SSAValue]) -> None:
         super().__init__()
         self.host = host
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
-        self.is_stored_with_others: Callable[[SSAValue], bool] = lambda value: False
+        self.stores: Mapping[SSAValue, int] = {}
 
     def tensor(self, value: SSAValue) -> str:
         if value not in self._tensors:
@@ -323,8 +327,7 @@ def _memory_operands(
         for use in uses_through(value, MOVEMENTS):
             if use.operation not in made and not isinstance(use.operation, tensor.InsertSliceOp):
                 stored = use.operation.operands[use.index]
-                shared = 0 if names.is_stored_with_others(stored) else None
-                yield MemoryOperand(names.tensor(stored), divided in dims, at_once, shared, is_written=True)
+                yield MemoryOperand(names.tensor(stored), divided in dims, at_once, names.stores.get(stored), is_written=True)
 
 
 def _entries_at_once(value: SSAValue) -> int:
@@ -348,6 +351,7 @@ class _SharedLoops:
         self._sizes = sizes
         self._root: dict[Loop, Loop] = {}
         self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
+        self._summed: dict[Loop, bool] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
         for generic in generics:
             for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
@@ -380,15 +384,18 @@ class _SharedLoops:
         return list(self._work).index(self._find((generic, loop)))
 
     def _is_summed(self, loop: Loop) -> bool:
-        """Whether a reader of what is made along `loop` sums that up, at once or behind what changes each entry, and does no more
-        with it: it takes each entry once."""
-        for reader, own, dims in self._readers.get(loop, ()):
-            loops = GenericLoops(reader)
-            if not loops.reductions and self._is_summed((reader, own)):
-                return True
-            if own in loops.reductions and all(at in dims or extent == 1 for at, extent in enumerate(loops.extents)):
-                return True
-        return False
+        """Whether all readers of what is made along `loop` only sum that up, at once or behind what changes each entry: they take
+        each entry once."""
+        if loop not in self._summed:
+            readers = self._readers.get(loop, ())
+            self._summed[loop] = bool(readers) and all(self._only_sums(*reader) for reader in readers)
+        return self._summed[loop]
+
+    def _only_sums(self, reader: GenericOp, own: int, dims: Sequence[int]) -> bool:
+        loops = GenericLoops(reader)
+        if own in loops.reductions:
+            return all(at in dims or extent == 1 for at, extent in enumerate(loops.extents))
+        return not loops.reductions and self._is_summed((reader, own))
 
     def _find(self, loop: Loop) -> Loop:
         while (parent := self._root.get(loop, loop)) != loop:

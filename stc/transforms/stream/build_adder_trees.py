@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, ModuleOp
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -114,7 +114,7 @@ def _lane_sum(outermost: Operation) -> _LaneSum | None:
     others = [op for op in ops if op not in (load, add, store)]
     if not isinstance(load, memref.LoadOp) or not all(_is_computed(op) for op in others):
         return None
-    if not (add.results[0].has_one_use() and load.res.has_one_use()) or isinstance(add.results[0].type, IndexType):
+    if not (add.results[0].has_one_use() and load.res.has_one_use()) or not isinstance(add.results[0].type, IntegerType | AnyFloat):
         return None
     if any(isinstance(op, memref.LoadOp) and op.memref is store.memref for op in others):
         return None
