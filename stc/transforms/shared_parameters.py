@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -23,14 +24,14 @@ def shared_parameters(
     """
     read = list(dict.fromkeys(read))
     known = [value for value in read if value in parameters or value in inputs]
-    return _shared({value: packed(value, value not in parameters) for value in known}, _bytes(read, parameters), memory)
+    return _numbers(_packed(known, parameters), _bytes(read, parameters), memory)
 
 
 def shared_results(
     results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
     """The same of `results`, none of which is an update in place, of a function that reads `read`."""
-    return _shared({value: packed(value, True) for value in results}, _bytes(dict.fromkeys(read), parameters), memory)
+    return _numbers(_packed(results), _bytes(dict.fromkeys(read), parameters), memory)
 
 
 def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
@@ -41,18 +42,25 @@ def shared_parts(
     results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
     """The same of `results` that copies make in parts, two at least each."""
-    halves = {(value, half): replace(found, size=-(-found.size // 2)) for value in results for half in range(2)
-              if (found := packed(value, True)).size}  # fmt: skip
-    groups = shared_ports(halves, _bytes(dict.fromkeys(read), parameters), memory.max_ports)
-    return {value: number for number, group in enumerate(groups) for value, half in group if (value, 1 - half) in group}
+    half_of = {value: replace(found, size=-(-found.size // 2)) for value, found in _packed(results).items()}
+    halves = {(value, half): found for value, found in half_of.items() for half in (0, 1)}
+    numbers = _numbers(halves, _bytes(dict.fromkeys(read), parameters), memory)
+    return {value: number for (value, half), number in numbers.items() if (value, 1 - half) in numbers}
 
 
-def _shared(tensors: Mapping[SSAValue, Packed], total: int, memory: ExternalMemory) -> dict[SSAValue, int]:
-    sizes = {value: found for value, found in tensors.items() if found.size}
-    return {value: number for number, group in enumerate(shared_ports(sizes, total, memory.max_ports)) for value in group}
+Key = TypeVar("Key", bound=Hashable)
 
 
-def packed(value: SSAValue, is_awaited: bool) -> Packed:
+def _numbers(tensors: Mapping[Key, Packed], total: int, memory: ExternalMemory) -> dict[Key, int]:
+    return {key: number for number, group in enumerate(shared_ports(tensors, total, memory.max_ports)) for key in group}
+
+
+def _packed(values: Iterable[SSAValue], parameters: Container[SSAValue] = ()) -> dict[SSAValue, Packed]:
+    """By value, of those that are tensors."""
+    return {value: _words(value, value not in parameters) for value in values if tensor_bytes(value.type)}
+
+
+def _words(value: SSAValue, is_awaited: bool) -> Packed:
     """A tensor as memory will have it, estimated before it is packed: words as wide as the last dimension lets them be."""
     assert isa(value.type, TensorType)
     shape, bits = value.type.get_shape(), bits_of(value.type.element_type)

@@ -40,7 +40,8 @@ class ChooseGroups(ModulePass):
 
     Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
-    `stc.strategies.fusion`), `inputs` (default true): whether small inputs will share a memory port, and small results (`share-ports`).
+    `stc.strategies.fusion`), `inputs` (default true): whether small inputs will share a memory port, and small
+    results (`share-ports`).
 
         %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) {...}
         %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) {...}
