@@ -82,11 +82,15 @@ def require_agreement(module: ModuleOp, platform: Platform) -> None:
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 5, 7, 32])
 def test_seven_ports_of_one_kernel(channels: int) -> None:
-    """Of words of 64 bytes."""
+    """Of words of 64 bytes. The first result goes through the port that reads the least: both move less than another port does."""
     module, platform = lowered(WIDE, small_options(schedule=str(END_TO_END / "wide.toml"))), few_channels(channels)
     require_agreement(module, platform)
-    linked = [number % channels for number in range(7)]
-    beats = [micro for _, micro in table_of(described(module, platform)[1]).values()]
+    _, manifest = described(module, platform)
+    (kernel,) = manifest.kernels
+    adapters = [0, 1, 2, 3, 0, 4, 5]
+    linked = [number % channels for number in adapters]
+    assert [(port.bundle, port.bank) for port in kernel.ports] == [(f"gmem{n}", bank) for n, bank in zip(adapters, linked, strict=True)]
+    beats = [micro for _, micro in table_of(manifest).values()]
     assert beats == [cycles_per_beat(64, linked.count(channel)) for channel in linked]
 
 
@@ -107,8 +111,8 @@ def test_two_compiled_kernels(channels: int) -> None:
     _, manifest = described(module, few_channels(channels))
     first, second = manifest.kernels
     assert first.ports[-1].buffer == second.ports[0].buffer and first.ports[-1].bank == second.ports[0].bank
-    together = {first.ports[0].bank, first.ports[1].bank, first.ports[2].bank}
-    assert len(together) == channels
+    together = {port.bundle: port.bank for port in first.ports[:3]}
+    assert len(together) == 2 and len(set(together.values())) == min(channels, 2)
 
 
 @pytest.mark.parametrize(
