@@ -49,14 +49,14 @@ def _joined(
     that of its own buffer; others the one that reads the least, and nothing that is updated, if some third port moves more than
     both do together, since they share the bandwidth of a channel. None where there is none."""
     places = dict(zip(kernel.terminator.arguments, kernel.places, strict=True))
-    updated = [kernel.arguments[place.operand] for place in kernel.places if place is not None]
     own = [kernel.arguments[place.operand] for memory in written if (place := places[memory]) is not None]
-    fitting = [number for number, port in enumerate(reading) if number not in taken and _word(port[0]) == _word(written[0])]
-    fitting = [number for number in fitting if _units(reading[number]) == _units(written)]
+    wanted = _word(written[0]), _units(written)
+    fitting = [number for number, port in enumerate(reading) if number not in taken and (_word(port[0]), _units(port)) == wanted]
     if own:
         return next((number for number in fitting if reading[number] == own), None)
     most = max(_bytes([memory]) for memory in memories_of(kernel))
-    free = [number for number in fitting if not set(reading[number]) & set(updated)]
+    updated = {kernel.arguments[index] for index in kernel.updated}
+    free = [number for number in fitting if not updated & {*reading[number]}]
     little = [number for number in free if _bytes([*reading[number], *written]) <= most]
     return min(little, key=lambda number: _bytes(reading[number]), default=None)
 

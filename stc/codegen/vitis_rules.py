@@ -13,8 +13,8 @@
         MAX_MULTIPLEXER inputs
     16  no integer / or % by a non-power-of-two in a pipelined loop
     17  no double, no unsuffixed float literal, mathematics of hls:: only
-    19  at most 32 bundles; pointers of one bundle have words of one type; one task reads, one task writes those that are read and
-        written, each in loops of its own
+    19  at most 32 bundles; pointers of one bundle have words of one type; those that are read go to one task, those that are
+        written to one, and each is moved in loops of its own
     21  memory ports are indexed by loop variables and scalars, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every stream argument is an end of one stream_connect=, every unit
         has at most one slr=

@@ -55,9 +55,8 @@ class _Limits:
         if sum(self.kernels[name].local_bytes for name in inside) + streams > self.on_chip:
             return False
         crossing = {edge.producer for edge in self.edges if (edge.producer in inside) != (edge.consumer in inside)}
-        inputs, results = (
-            frozenset[str]().union(*(getattr(self.kernels[name], side) for name in inside)) for side in ("inputs", "results")
-        )
+        inputs = frozenset[str]().union(*(self.kernels[name].inputs for name in inside))
+        results = frozenset[str]().union(*(self.kernels[name].results for name in inside))
         return len(inside) == 1 or len(inputs) + len(crossing) + len(results) <= self.ports
 
 

@@ -78,7 +78,7 @@ class Work:
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
-    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a sum of integers. `after`: on
+    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `after`: on
     which computations it waits, and how long.
     """
 
@@ -125,7 +125,7 @@ class Work:
 
 
 def memory_ports(plan: Mapping[str, Parallelism], works: Sequence[Work]) -> int:
-    """A tensor needs as many as the most demanding of its readers."""
+    """How many a design has. A tensor needs as many as the most demanding of its readers."""
     needed: dict[tuple[bool, str | int], int] = {}
     for work in works:
         for operand in work.memory:

@@ -320,8 +320,8 @@ def _tried(state: _State, name: str) -> Iterator[_State]:
 
 
 def _lean(state: _State, budget: _Budget) -> _State:
-    """With as few points of each computation at once as it takes: what half of the resources lose less of the makespan than
-    `LEAST_GAIN` says is not worth them."""
+    """With as few points of each computation at once as are worth what they take: giving them back must not lose more of the
+    makespan than taking them would have had to gain (`LEAST_GAIN`)."""
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
         taken = budget.share(state.counts(budget))
         for fewer in (state.changed({work.name: each}) for each in _fewer(state, work)):

@@ -1,4 +1,4 @@
-"""Which parameters come through one memory port together: the rule, without IR."""
+"""Which tensors come through one memory port together: the rule, without IR."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ class Packed:
         return self.size + (LATENCY_CYCLES * self.word_bits // 8 if self.is_awaited else 0)
 
 
-def shared_ports(parameters: Mapping[Name, Packed], total: int, ports: int) -> list[list[Name]]:
-    """Groups of `parameters` that one port each brings, of equal words, in the order given.
+def shared_ports(tensors: Mapping[Name, Packed], total: int, ports: int) -> list[list[Name]]:
+    """Groups of `tensors` that one port each brings, of equal words, in the order given.
 
-    A parameter is in a group where the array that holds it takes fewer blocks of RAM than the adapter of a port of its own.
+    A tensor is in a group where the array that holds it takes fewer blocks of RAM than the adapter of a port of its own.
     Smallest first, as long as those of a group are no more than the equal part of one of so many `ports` in `total`, the bytes of
     all parameters, which all stages of a model have in common: so no other port waits for theirs, but for the latency that each
     pays in turn, which counts for what a launch begins or ends with. What would be alone keeps its port.
     """
-    small = [name for name, packed in parameters.items() if is_small(packed)]
+    small = [name for name, packed in tensors.items() if is_small(packed)]
     left, chosen = dict[tuple[int, str], int](), set[Name]()
-    for name in sorted(small, key=lambda name: parameters[name].part):
-        packed = parameters[name]
+    for name in sorted(small, key=lambda name: tensors[name].part):
+        packed = tensors[name]
         left.setdefault(packed.words, total // ports)
         if packed.part <= left[packed.words]:
             left[packed.words] -= packed.part
             chosen.add(name)
     groups: dict[tuple[int, str], list[Name]] = {}
-    for name in (name for name in parameters if name in chosen):
-        groups.setdefault(parameters[name].words, []).append(name)
+    for name in (name for name in tensors if name in chosen):
+        groups.setdefault(tensors[name].words, []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -15,13 +15,14 @@ from stc.design_space.parallelism import PORT_BITS
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.platforms.platform import ExternalMemory
 
+Key = TypeVar("Key", bound=Hashable)
+
 
 def shared_parameters(
     read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory, inputs: Container[SSAValue] = ()
 ) -> dict[SSAValue, int]:
     """The number of their common port, from 0 on, of those tensors among `read`, of a whole function, that will share one: of
-    `parameters`, and of these `inputs`.
-    """
+    `parameters`, and of these `inputs`."""
     read = list(dict.fromkeys(read))
     known = [value for value in read if value in parameters or value in inputs]
     return _numbers(_packed(known, parameters), _bytes(read, parameters), memory)
@@ -31,11 +32,7 @@ def shared_results(
     results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
     """The same of `results`, none of which is an update in place, of a function that reads `read`."""
-    return _numbers(_packed(results), _bytes(dict.fromkeys(read), parameters), memory)
-
-
-def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
-    return sum(tensor_bytes(value.type) for value in read if value in parameters)
+    return _numbers(_packed(results), _bytes(read, parameters), memory)
 
 
 def shared_parts(
@@ -44,11 +41,12 @@ def shared_parts(
     """The same of `results` that copies make in parts, two at least each."""
     half_of = {value: replace(found, size=-(-found.size // 2)) for value, found in _packed(results).items()}
     halves = {(value, half): found for value, found in half_of.items() for half in (0, 1)}
-    numbers = _numbers(halves, _bytes(dict.fromkeys(read), parameters), memory)
+    numbers = _numbers(halves, _bytes(read, parameters), memory)
     return {value: number for (value, half), number in numbers.items() if (value, 1 - half) in numbers}
 
 
-Key = TypeVar("Key", bound=Hashable)
+def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
+    return sum(tensor_bytes(value.type) for value in dict.fromkeys(read) if value in parameters)
 
 
 def _numbers(tensors: Mapping[Key, Packed], total: int, memory: ExternalMemory) -> dict[Key, int]:

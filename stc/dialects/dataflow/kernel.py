@@ -111,6 +111,11 @@ class KernelOp(IRDLOperation):
             return (None,) * len(self.outputs)
         return tuple(place.data if isinstance(place, InPlaceAttr) else None for place in self.in_place)
 
+    @property
+    def updated(self) -> list[int]:
+        """Which operands results update in place, by position."""
+        return [place.operand for place in self.places if place is not None]
+
     def verify_(self) -> None:
         arguments = self.body.block.args
         if len(arguments) != len(self.inputs):
@@ -195,7 +200,7 @@ class KernelOp(IRDLOperation):
                     raise VerifyException(f"has a value of type {value.type}, expected an argument of type {SymbolType(symbol)}")
 
     def _verify_updated_once(self) -> None:
-        updated = [place.operand for place in self.places if place is not None]
+        updated = self.updated
         for operand in updated:
             if updated.count(operand) > 1:
                 raise VerifyException(f"operand {operand} is updated by {updated.count(operand)} results, expected one")
@@ -210,7 +215,7 @@ class KernelOp(IRDLOperation):
 
     def _verify_read_only(self) -> None:
         """Operands that no result updates in place are not among the outs of a task."""
-        updated = {place.operand for place in self.places if place is not None}
+        updated = self.updated
         tasks = [operation for operation in self.body.block.ops if isinstance(operation, TaskOp)]
         for task in tasks:
             for value in task.outs:

@@ -36,7 +36,7 @@ from stc.transforms.linalg.name_ops import value_hint
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
-BITS = 32
+ENTRY_BYTES = 4
 """Of an entry that the default tile size is given for."""
 
 
@@ -91,7 +91,7 @@ class LayoutToDataflow(ModulePass):
 
     def _entries(self, value: SSAValue) -> int:
         """The default tile size of a tensor."""
-        return self.size * max(1, BITS // (8 * bytes_of(_scalar(value))))
+        return self.size * max(1, ENTRY_BYTES // bytes_of(_scalar(value)))
 
     # Slices -----------------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS
+from stc.dialects.updates import is_updated
 from stc.dialects.use_def import RESHAPES, uses_through
 from stc.iteration.size import Size, is_static
 from stc.iteration.vectorize import largest_divisor
@@ -159,7 +160,7 @@ def computations(function: func.FuncOp, platform: Platform, *, share_inputs: boo
     names = _Names(parameters)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
-    inputs = set(function.body.block.args) - _updated(function)
+    inputs = {argument for argument in function.body.block.args if not is_updated(argument)}
     names.ports = shared_parameters(whole, parameters, platform.memory, inputs if share_inputs else ())
     results = function.body.block.last_op.operands if share_inputs and function.body.block.last_op is not None else ()
     stored = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
@@ -178,11 +179,6 @@ def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
     for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
         if all(is_static(trips[loop]) for loop in dims):
             yield value
-
-
-def _updated(function: func.FuncOp) -> set[SSAValue]:
-    """Arguments that parts are inserted into."""
-    return {op.dest for op in function.body.block.ops if isinstance(op, tensor.InsertSliceOp)}
 
 
 def _dependences(function: func.FuncOp) -> Mapping[GenericOp, Sequence[tuple[GenericOp, Dependence]]]:

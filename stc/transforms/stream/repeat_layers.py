@@ -172,7 +172,7 @@ class _Repetition:
     def _only_packed(self, argument: BlockArgument) -> list[PackOp]:
         """The packs of an argument that is the same for all layers, if that is all that happens to it but for reshapes."""
         users = [use.operation for use in uses_through(argument)]
-        updated = [self._kernel.inputs[place.operand] for place in self._kernel.places if place is not None]
+        updated = [self._kernel.inputs[index] for index in self._kernel.updated]
         packs = [user for user in users if isinstance(user, PackOp) and not {*user.stripes} & {*updated}]
         return packs if len(packs) == len(users) and not self._is_own(argument) else []
 
@@ -208,7 +208,7 @@ class _Repetition:
 
     def _stack(self) -> None:
         """Parameters, and what is updated in place, are of all layers."""
-        updated = [place.operand for place in self._kernel.places if place is not None]
+        updated = self._kernel.updated
         behind = {argument for index in updated for argument in _arguments_behind(self._kernel.inputs[index])}
         own = [each for each in self._function.body.block.args if each in behind or self._is_own(each)]
         self._arguments.stack(own)

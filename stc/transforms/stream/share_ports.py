@@ -69,7 +69,8 @@ class SharePorts(ModulePass):
             total = sum(tensor_bytes(value.type) for value in parameters)
             for kernel in kernels:
                 names = symbols_of(kernel)
-                may_share = {value for value in kernel.inputs if self.inputs or value in parameters} - _updated(kernel)
+                updated = {kernel.inputs[index] for index in kernel.updated}
+                may_share = {value for value in kernel.inputs if self.inputs or value in parameters} - updated
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     _share(kernel, group, names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.inputs else ():
@@ -97,10 +98,6 @@ def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
     size, word = tensor_bytes(words), words.element_type
     assert isinstance(word, VectorType)
     return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited)
-
-
-def _updated(kernel: KernelOp) -> set[SSAValue]:
-    return {kernel.inputs[place.operand] for place in kernel.places if place is not None}
 
 
 def _groups(
