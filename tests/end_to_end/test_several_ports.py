@@ -23,7 +23,8 @@ def test_48_lanes_are_three_ports(compiled: Compile) -> None:
     manifest = read_manifest(project.folder)
     (kernel,) = manifest.kernels
     assert Counter(port.tensor for port in kernel.ports) == {"x": 1, "fc_weight": 3, "y": 3}
-    assert len({port.bank for port in kernel.ports}) == len(kernel.ports)
+    for stripes in ("fc_weight", "y"):  # x may be read where one stripe of y is written: never two stripes in one channel
+        assert len({port.bank for port in kernel.ports if port.tensor == stripes}) == 3
     wide = [port for port in kernel.ports if port.tensor != "x"]
     assert {port.lanes * 32 for port in wide} == {512}
     constants = sorted(port.order.coordinates[1].constant for port in wide if port.order is not None)
