@@ -183,3 +183,10 @@ def test_pointwise_operations(kind: type[NamedOperation]) -> None:
 def test_malformed_text_names_file_line_and_column(text: str, message: str) -> None:
     with pytest.raises(CompileError, match=message):
         parse_module(text, "bad.mlir")
+
+
+def test_largest_values_of_sizes_nest_nothing() -> None:
+    """A decoder layer has more than 64 bounds that say `pos<=255`; `<=` opens no bracket."""
+    sizes = "".join(f"  %n{number} = itensor.size sum(pos<=255, 1) of %p\n" for number in range(100))
+    module = parse_module("func.func @f(%p: !itensor.symbol<pos<=255>) {\n" + sizes + "  return\n}", "sizes.mlir")
+    assert sum(op.name == "itensor.size" for op in module.walk()) == 100
