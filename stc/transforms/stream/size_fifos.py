@@ -23,6 +23,7 @@ from stc.fifo.depths import DEEPER, SHALLOW, least_depth
 from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import emitted_depth
 from stc.fifo.network_run import Network, earliest_run
+from stc.fifo.run_ahead import deepest_within, depth_without_gaps
 from stc.iteration.pipeline_style import Style
 from stc.iteration.size import Symbol, are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
@@ -36,6 +37,8 @@ from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
+MOST_AHEAD = 1 << 20
+"""Bytes that FIFOs get in all so that load tasks run ahead, where nobody asks for more: three hundredths of a U55C's memory."""
 MOST_DEPTH = (1 << 31) - 1
 """Of a FIFO: it is an int of the C++."""
 
@@ -118,10 +121,12 @@ class SizeFifos(FindingPass):
     design, and `compile --minimise-depths` takes depths that do not lose it. From the depths of the schedule a run of the token
     model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to
     twice as deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be
-    `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a
-    DMA that waits costs nothing. A kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined loop,
-    tasks that wait for each other too often to be followed) keeps the depths of `set-fifo-depths` as what is required. Where sizes
-    are known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at every value, or at
+    `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth
+    where words come without gaps: a DMA that waits costs nothing. Where bursts begin anew or ports are shared it is as deep as
+    the task has to run ahead for its words to be there when they are needed (`stc.fifo.run_ahead`), the cheapest first, up to
+    1 MiB in all. A kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined loop, tasks that
+    wait for each other too often to be followed) keeps the depths of `set-fifo-depths` as what is required. Where sizes are
+    known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at every value, or at
     some where these are many: the depths are enough for each.
 
     Options:
@@ -132,7 +137,7 @@ class SizeFifos(FindingPass):
     * `schedule`: path of a `schedule.toml` whose table `stc.fifos` has such depths; those of `depths` count more.
     * `margin`: per cent added to the required depth before it is rounded up to the largest that costs the same, -1 to emit exactly
       what is required.
-    * `run-ahead`: bytes that FIFOs filled by load tasks may have together, shared out evenly; 0 leaves their depths alone.
+    * `run-ahead`: bytes that FIFOs filled by load tasks may have together, shared out evenly; 0: what each needs.
     * `platform`: whose memories and cycle time count.
 
         %s = stream.create @s {tokens = 64} : !stream.stream<vector<8xf32>, depth: 42>
@@ -197,7 +202,7 @@ class SizeFifos(FindingPass):
         slots = found.slots if found is not None else {}
         least = {fifo.name: max(least_depth(fifo), slots.get(fifo.name, 0)) for fifo in graph.sized}  # room of one iteration
         before = {fifo.name: fifo.depth for fifo in graph.fifos}
-        wanted = before | (least if untimed is None else {}) | self._ahead(graph) | dict(given)
+        wanted = before | (least if untimed is None else {}) | self._ahead(kernel, timed=found is not None) | dict(given)
         ends = depths_of_run(kernel.op, wanted, kernel.traces)
         if found is not None and not found.may_grow:
             self._require_enough(graph, {name: wanted[name] for name in found.slots}, ends)
@@ -244,13 +249,13 @@ class SizeFifos(FindingPass):
         loops = (op for op in kernel.op.walk() if isinstance(op, scf.ForOp))
         return frozenset(pipeline_style(loop) for loop in loops if pipeline_ii(loop) is not None)
 
-    def _ahead(self, graph: TaskGraph) -> dict[str, int]:
-        """Depths of FIFOs that load tasks fill, out of the budget for them."""
-        fed = [fifo for fifo in graph.fifos if fifo.name in graph.memory_fed]
-        if not fed or self.run_ahead == 0:
-            return {}
-        share = self.run_ahead * 8 // len(fed)
-        return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
+    def _ahead(self, kernel: _Kernel, *, timed: bool) -> dict[str, int]:
+        """Depths of FIFOs that load tasks fill: an even part of the budget for them, or what each needs if tasks are `timed`."""
+        fed = [fifo for fifo in kernel.graph.fifos if fifo.name in kernel.graph.memory_fed]
+        if self.run_ahead:
+            share = self.run_ahead * 8 // max(1, len(fed))
+            return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
+        return deepest_within(MOST_AHEAD * 8, fed, kernel.depths_ahead()) if timed else {}
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]
@@ -308,6 +313,14 @@ class _Kernel:
         """All tasks in time, at these values of symbols; FIFOs to be sized hold all their tokens."""
         unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
         return Network([task_timeline(trace.at(values) if values else trace) for trace in self.traces.values()], unlimited)
+
+    def depths_ahead(self) -> dict[str, int]:
+        """Depths at which load tasks run ahead far enough at all values at which there is a schedule."""
+        depths: dict[str, int] = {}
+        for run in (earliest_run(self.network(values)) for values in self.scheduled_at):
+            for name in self.graph.memory_fed:
+                depths[name] = depth_without_gaps(run.written[name], run.taken[name], depths.get(name, SHALLOW))
+        return depths
 
     def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo], values: Mapping[str, int]) -> int | None:
         """The cycles of a schedule at these values of symbols, once its shift registers that had to grow are memories, which answer
