@@ -131,3 +131,53 @@ func.func @integers(%a: tensor<6x40xi8>, %x: tensor<40xi8>) -> tensor<6xi32> {
 // CHECK: #map2 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @integers(
 // CHECK: linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "reduction"]} ins(%a, %x : tensor<6x40xi8>, tensor<40xi8>) outs(%f : tensor<6xi32>) attrs ={{ +}}{stc.name = "sums"} {
+
+// -----
+
+// The sum of one row: 8 lanes of 104 entries.
+// CHECK-LABEL: @one_sum(
+// CHECK: [[X:%.*]] = tensor.expand_shape %x {{.*}} output_shape [13, 8]
+// CHECK: %sum_partial = linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins([[X]] :
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction"]} ins(%sum_partial :
+func.func @one_sum(%x: tensor<104xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<104xf32>) outs(%f : tensor<f32>) attrs = {stc.name = "sum"} {
+  ^bb0(%l: f32, %s: f32):  %q = arith.mulf %l, %l : f32  %t = arith.addf %s, %q : f32  linalg.yield %t : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+// Sums of several rows take turns.
+// CHECK-LABEL: @several_sums(
+// CHECK-NOT: expand_shape
+func.func @several_sums(%x: tensor<3x104xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x104xf32>) outs(%f : tensor<3xf32>) {
+  ^bb0(%l: f32, %s: f32):  %t = arith.addf %s, %l : f32  linalg.yield %t : f32
+  } -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// -----
+
+// Of so few terms the partial sums would be added up no sooner.
+// CHECK-LABEL: @short_sum(
+// CHECK-NOT: expand_shape
+func.func @short_sum(%x: tensor<64xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<64xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%l: f32, %s: f32):  %t = arith.addf %s, %l : f32  linalg.yield %t : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
