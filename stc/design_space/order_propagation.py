@@ -209,18 +209,18 @@ def tiles_of_lanes(computation: Computation, lanes: int, rows: int = 1) -> dict[
     least = _least_sums(computation, terms)
     longer = next((loop for loop in reversed(others) if loop not in streamed), None)
     used_once = next((operand for operand in computation.inputs if len(operand.dims) == len(computation.extents)), None)
+    groups = _groups_of_lanes(computation, lanes, rows * least)
     if longer is not None and used_once is not None:  # bound by memory: longer tiles save no traffic
-        sums = {loop: streamed.get(loop, 1) for loop in others}
+        sums = {loop: streamed.get(loop, 1) for loop in others} | ({last: groups} if computation.of_integers else {})
         if enough := _enough_rows(computation.extents[longer], _least_rows(computation, used_once, terms, sums)):
             tiles[longer] = enough
     dims_of_inputs = [operand.dims for operand in computation.inputs]
     row = row_loop(computation.extents, computation.reductions, dims_of_inputs, [operand.dims for operand in computation.outputs])
     if row is not None and rows > 1 and row not in streamed:
-        groups = largest_divisor(computation.extents[row] // rows, max(1, LONGEST_TILE // rows))
-        tiles.setdefault(row, rows * groups)
+        tiles.setdefault(row, rows * largest_divisor(computation.extents[row] // rows, max(1, LONGEST_TILE // rows)))
     if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
-    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, rows * least)}
+    return {**tiles, last: lanes * groups}
 
 
 def tiles_of_terms(computation: Computation, terms: int) -> dict[int, int]:
@@ -240,7 +240,7 @@ def _least_sums(computation: Computation, terms: int) -> int:
 
 
 def _least_rows(computation: Computation, used_once: Operand, terms: int, sums: Mapping[int, int]) -> int:
-    """Rows of a tile that are enough, each of `sums` by loop, of `terms`, where `used_once` is used as it arrives.
+    """Rows of a tile that are enough, each of `sums` of a lane by loop, of `terms`, where `used_once` is used as it arrives.
 
     Loops outside of its terms run one after the other, those inside in turn. A sum of integers stays in a register where there is
     only one inside; through memory, it comes up again too soon where there are fewer than `LEAST_INTEGER_SUMS`.

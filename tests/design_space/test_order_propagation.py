@@ -94,3 +94,13 @@ def test_rows_of_several_groups_take_turns_enough(groups: int, terms: int, rows:
     inside = Operand("w", (3, 0, 1, 2), 1, is_parameter=True)
     tile = tiles_of_lanes(replace(given, inputs=(x, inside)), LANES).get(1, 1)
     assert groups * tile >= LEAST_INTEGER_SUMS, "groups inside of the terms take turns as well"
+
+
+def test_lanes_of_several_groups_take_turns_as_well() -> None:
+    """Two groups of lanes in a row: its sums would come up again two cycles later, but those of two rows four."""
+    given = products(4, 128, 16)
+    x = replace(given.inputs[0], order=row_major((4, 128), (2, 128)))
+    computation = replace(given, inputs=(x, given.inputs[1]))
+    assert tiles_of_lanes(computation, LANES).get(1, 1) == 1
+    half = tiles_of_lanes(computation, LANES // 2)
+    assert (half[1], half[2]) == (2, LANES)
