@@ -210,7 +210,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f"move-converters{{lanes={options.token_lanes}}}",  # may leave converters in a row, and several of one stream
                 "collapse-converters",  # before sharing, which also makes rows of converters, where they are smaller
                 "share-converters",
-                f"fold-itensors{{lanes={options.token_lanes}}}",  # after moving, which rebuilds tasks of one computation only
+                "fold-itensors",  # after moving, which rebuilds tasks of one computation only
                 "insert-forks",
                 f"vectorize-streams{{lanes={options.token_lanes}}}",
                 duplicate_loads("-in-order"),
@@ -232,6 +232,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "lower-linalg-to-loops",
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
                 f'expand-partial-sums{{platform="{options.platform}"}}',
+                "fuse-writes",  # before reads, for which it matters what an iteration takes
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
                 f'sink-reads{{platform="{options.platform}"}}',
                 "build-adder-trees",  # behind what looks for nests of loops alone

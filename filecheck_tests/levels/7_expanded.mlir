@@ -340,7 +340,7 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer : !stream.block<memref<4x8xf32>, count: 2>
-// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 5 : i64, memory = "srl"} : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -358,7 +358,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) kind converter {
+// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -370,7 +370,7 @@ builtin.module {
 // CHECK-NEXT: scf.for %a = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %b = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %1 = vector.load %0[%b, %a] : memref<4x8xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: } {stc.label = "write_out_b", stc.pipeline = 2 : i32}
 // CHECK-NEXT: } {stc.label = "write_out_a"}
 // CHECK-NEXT: } {stc.label = "tile_j"}
@@ -378,7 +378,7 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %gelu_out = stream.create @gelu_out {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 4 : i64, memory = "srl"} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -387,15 +387,16 @@ builtin.module {
 // CHECK-NEXT: %0 = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: %1 = arith.constant 1.000000e+00 : f32
 // CHECK-NEXT: %2 = arith.constant 1.41421354 : f32
+// CHECK-NEXT: %c3 = arith.constant 3 : index
 // CHECK-NEXT: %fc_1 = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<4xf32>
-// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x4xf32>
+// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<4xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c4 {
 // CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
 // CHECK-NEXT: scf.for %column = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %3 = arith.cmpi eq, %column, %c0 : index
 // CHECK-NEXT: scf.if %3 {
-// CHECK-NEXT: %4 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %4 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: vector.store %4, %fc_1[%c0] : memref<4xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %5 = memref.load %fc_1[%column] : memref<4xf32>
@@ -404,15 +405,16 @@ builtin.module {
 // CHECK-NEXT: %8 = arith.addf %7, %1 : f32
 // CHECK-NEXT: %9 = arith.mulf %5, %0 : f32
 // CHECK-NEXT: %10 = arith.mulf %9, %8 : f32
-// CHECK-NEXT: memref.store %10, %tile[%row, %column] : memref<4x4xf32>
+// CHECK-NEXT: memref.store %10, %tile[%column] : memref<4xf32>
+// CHECK-NEXT: %11 = arith.cmpi eq, %column, %c3 : index
+// CHECK-NEXT: scf.if %11 {
+// CHECK-NEXT: %12 = vector.load %tile[%c0] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %12 into %out : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: }
 // CHECK-NEXT: } {stc.label = "gelu_column", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "gelu_row"}
-// CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %11 = vector.load %tile[%a, %c0] : memref<4x4xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %11 into %out : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
-// CHECK-NEXT: } {stc.label = "tile_j"}
-// CHECK-NEXT: } {stc.label = "tile_i"}
+// CHECK-NEXT: } {stc.label = "gelu_j"}
+// CHECK-NEXT: } {stc.label = "gelu_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<8xvector<16xf32>>

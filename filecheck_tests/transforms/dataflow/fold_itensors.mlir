@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'fold-itensors{limit=1000}' --split-input-file --allow-unregistered-dialect | filecheck %s
+// RUN: stc-opt %s -p 'fold-itensors{limit=1000 added=100}' --split-input-file --allow-unregistered-dialect | filecheck %s
 
 // Two tasks that pass tiles in step become one, which reads the reader's other input where it writes.
 #maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]

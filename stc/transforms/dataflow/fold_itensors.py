@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.loops import enclosing_loops
 from stc.analysis.port_pressure import multiply_accumulates
-from stc.analysis.task_cycles import access_cycles, task_cycles
+from stc.analysis.task_cycles import computing_cycles
 from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
@@ -35,10 +35,12 @@ class FoldItensors(ModulePass):
     loops, next to the write, or in front of the loop that does not move them. Not folded: a reader that is not element-wise, and
     an input that does not move with the innermost loop where the writer has reductions around the write.
 
-    The merged task does one after the other, so tasks are folded only while it takes no more cycles than `limit`
-    (`stc.design_space.folding`), and only as far as one task may do their multiply-accumulates at once (emission rule 18).
+    The merged task computes one after the other, so tasks are folded only while that takes no more cycles than `limit` and little
+    longer than the longer one alone (`stc.design_space.folding`), and only as far as one task may do their multiply-accumulates at
+    once (emission rule 18).
 
-    Options: `limit` in cycles (default 0: those of the slowest task of the kernel); `lanes` (default 16) of a token.
+    Options: `limit` in cycles (default 0: those of the slowest task of the kernel); `added` (default 12): how many percent longer
+    than the longer task the merged one may take; a few cycles more it may always take.
 
         %h = dataflow.task @f ins(%p = %x : !X) outs(...) -> !H { scf.for %i ... { ... itensor.write %t into %o[%i] } }
         %y = dataflow.task @g ins(%q = %h : !H) outs(...) -> !Y { scf.for %i ... { %t = itensor.read %q[%i]
@@ -53,19 +55,19 @@ class FoldItensors(ModulePass):
     name = "fold-itensors"
 
     limit: int = 0
-    lanes: int = 16
+    added: int = 12
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.limit < 0:
             raise CompileError(f"limit is {self.limit}", where=self.name, accepted="0, or a number of cycles")
-        if self.lanes < 1:
-            raise CompileError(f"lanes is {self.lanes}", where=self.name, accepted="at least 1 lane")
+        if self.added < 0:
+            raise CompileError(f"added is {self.added}", where=self.name, accepted="percent, at least 0")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             self._fold_kernel(kernel)
 
     def _fold_kernel(self, kernel: KernelOp) -> None:
         tasks = [found for found in kernel.body.block.ops if isinstance(found, TaskOp)]
-        cycles = {task.sym_name.data: task_cycles(task, self.lanes) for task in tasks}
+        cycles = {task.sym_name.data: computing_cycles(task) for task in tasks}
         limit = self.limit or max(cycles.values(), default=0)
         names = symbols_of(kernel)
         waiting = tasks
@@ -74,11 +76,11 @@ class FoldItensors(ModulePass):
             pair = _pair(task)
             if pair is None:
                 continue
-            fold = Fold(task.sym_name.data, pair.reader.task.sym_name.data, pair.stream_cycles(self.lanes))
-            if pair.fits_one_task() and is_worth_folding(fold, cycles, limit):
+            fold = Fold(task.sym_name.data, pair.reader.task.sym_name.data)
+            if pair.fits_one_task() and is_worth_folding(fold, cycles, limit, self.added):
                 waiting.remove(pair.reader.task)
                 merged = pair.merge(names)
-                cycles[merged.sym_name.data] = task_cycles(merged, self.lanes)
+                cycles[merged.sym_name.data] = computing_cycles(merged)
                 waiting.insert(0, merged)
 
 
@@ -90,11 +92,6 @@ class _Pair:
     write: WriteOp
     reader: ElementwiseTask
     port: int
-
-    def stream_cycles(self, lanes: int) -> int:
-        read = _only_read(self.reader.task.input_ports[self.port])
-        assert read is not None
-        return access_cycles(self.write, self.writer, lanes) + access_cycles(read, self.reader.task, lanes)
 
     def fits_one_task(self) -> bool:
         """Whether a task may do as many multiply-accumulates at once as both do (emission rule 18)."""

@@ -16,6 +16,7 @@ STREAM_PASSES = passes_of(
         "allow-unsafe-math": "AllowUnsafeMath",
         "hoist-constants": "HoistConstants",
         "expand-partial-sums": "ExpandPartialSums",
+        "fuse-writes": "FuseWrites",
         "fuse-reads": "FuseReads",
         "sink-reads": "SinkReads",
         "build-adder-trees": "BuildAdderTrees",

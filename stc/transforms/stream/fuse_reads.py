@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,15 +16,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.loops import constant_bounds
 from stc.analysis.recurrences import accumulation_interval
-from stc.analysis.stream_fills import Fill, Use, fills
-from stc.analysis.task_graph import streams_of
+from stc.analysis.stream_transfers import Transfer, Use, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import LABEL
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, total, where_equal
-from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
+from stc.transforms.stream.token_buffers import access_lane, grow_depths, token_buffer, within_token
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class FuseReads(ModulePass):
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             tasks = [found for found in kernel.walk() if isinstance(found, TaskOp)]
             if [task for task in tasks if _fuse_all(task, clock_ns) is not task]:
-                # Operands that were read one after the other come in turn.
-                set_depths(kernel, depths_of_run(kernel, _depths(kernel)))
+                grow_depths(kernel)   # operands that were read one after the other come in turn
 
 
 def _fuse_all(task: TaskOp, clock_ns: float) -> TaskOp:
@@ -85,79 +84,70 @@ def _fuse_all(task: TaskOp, clock_ns: float) -> TaskOp:
     return task
 
 
-def _depths(kernel: KernelOp) -> dict[str, int]:
-    """Of its FIFOs, by name."""
-    return {create.sym_name.data: create.result.type.depth for create in streams_of(kernel)}
-
-
 def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
     """The task with the fill of this number fused, in place of `task`; `task` itself where that is not faster."""
     trial = task.clone()
     Rewriter.insert_op(trial, InsertPoint.after(task))
     fill, use = list(fills(trial))[number]
-    before = fill.iterations + use.iterations * accumulation_interval(use.loops[-1], clock_ns)
-    innermost = _fuse(fill, use)
-    interval = max(accumulation_interval(innermost, clock_ns), use.entries // fill.width)
-    slower, faster = (trial, task) if use.iterations * interval >= before else (task, trial)
+    before = fill.iterations + use.iterations * _interval(use.loops[-1], clock_ns)
+    after = use.iterations * _interval(_fuse(fill, use), clock_ns)
+    slower, faster = (trial, task) if after >= before else (task, trial)
     Rewriter.erase_op(slower)
     return faster
 
 
-def _fuse(fill: Fill, use: Use) -> scf.ForOp:
+def _interval(loop: scf.ForOp, clock_ns: float) -> int:
+    """Cycles between iterations, for sums and for the tokens of one stream."""
+    moved = Counter(op.stream for op in loop.body.walk() if isinstance(op, stream.ReadOp | stream.WriteOp))
+    return max(accumulation_interval(loop, clock_ns), *moved.values(), 1)
+
+
+def _fuse(fill: Transfer, use: Use) -> scf.ForOp:
     """The pipelined loop of the fused nest."""
     use = _interchanged(use)
     innermost = use.loops[-1]
     if use.again:
         _keep_tokens(fill, use)
     else:
-        buffer = _token_buffer(fill, use)
+        buffer = token_buffer(fill, use)
         _read_tokens(fill, use, buffer)
-        for load in use.loads:
-            _load_lane(fill, use, buffer, load)
+        for load in use.accesses:
+            access_lane(fill, use, buffer, load)
     Rewriter.erase_op(fill.root)
     Rewriter.erase_op(fill.buffer)
     return innermost
 
 
-def _token_buffer(fill: Fill, use: Use) -> SSAValue:
-    """A buffer for the tokens of an iteration, or the token of several."""
-    kind = fill.buffer.memref.type
-    assert isinstance(kind, MemRefType)
-    builder = Builder(InsertPoint.before(fill.buffer))
-    buffer = builder.insert(memref.AllocOp([], [], MemRefType(kind.element_type, (max(use.entries, fill.width),)))).memref
-    buffer.name_hint = fill.buffer.memref.name_hint
-    return buffer
-
-
-def _read_tokens(fill: Fill, use: Use, buffer: SSAValue) -> None:
+def _read_tokens(fill: Transfer, use: Use, buffer: SSAValue) -> None:
     """At the beginning of each iteration that needs tokens which are not there."""
     builder = _where_tokens_are_read(fill, use)
     for lane in range(0, use.entries, fill.width):
         _read_lanes(fill, builder, buffer, [], [], lane)
 
 
-def _where_tokens_are_read(fill: Fill, use: Use) -> Builder:
+def _where_tokens_are_read(fill: Transfer, use: Use) -> Builder:
     """A builder for what happens in iterations that need tokens which are not there, before anything else."""
     builder = Builder(InsertPoint.at_start(use.loops[-1].body.block))
     firsts: list[SSAValue] = [loop.body.block.args[0] for loop in use.again]
     if use.entries < fill.width:
-        firsts.append(_within_token(fill, use, builder))
+        firsts.append(within_token(fill, use, builder))
     return where_equal(builder, [(first, 0) for first in firsts])
 
 
 def _read_lanes(
-    fill: Fill, builder: Builder, buffer: SSAValue, outer: Sequence[SSAValue], position: Sequence[SSAValue], lane: int
+    fill: Transfer, builder: Builder, buffer: SSAValue, outer: Sequence[SSAValue], position: Sequence[SSAValue], lane: int
 ) -> None:
     """What an iteration of the fill reads, stored in row `outer` from `lane` entries behind the sum of `position`."""
-    for number, read in enumerate(fill.reads):
+    for number, read in enumerate(fill.moves):
+        assert isinstance(read, stream.ReadOp)
         token = builder.insert(stream.ReadOp(read.stream))
         token.location, token.result.name_hint = read.location, read.result.name_hint
-        behind = lane + number * (fill.width // len(fill.reads))
+        behind = lane + number * (fill.width // len(fill.moves))
         terms = [*position, index_constant(builder, behind)] if behind or not position else position
         builder.insert(vector.StoreOp(token.result, buffer, [*outer, total(builder, terms)]))
 
 
-def _keep_tokens(fill: Fill, use: Use) -> None:
+def _keep_tokens(fill: Transfer, use: Use) -> None:
     """Store tokens as they are first used, in a buffer of the dimensions that move inside the loops which use them again."""
     inside = use.loops[use.loops.index(use.again[0]) :]
     kept = {place: loop for place, loop in enumerate(use.along) if loop is not None and loop in inside}
@@ -171,45 +161,17 @@ def _keep_tokens(fill: Fill, use: Use) -> None:
     for lane in range(0, use.entries, fill.width):
         first = [] if use.moving is None or fill.width == fill.shape[-1] else [_aligned(fill, use, builder)]
         _read_lanes(fill, builder, buffer, indices, first, lane)
-    for load in use.loads:
+    for load in use.accesses:
         load.operands = [buffer, *(load.indices[place] for place in kept), load.indices[-1]]
 
 
-def _within_token(fill: Fill, use: Use, builder: Builder) -> SSAValue:
-    """The lane at which an iteration begins that uses less than a token: of a whole row, or of a power of two."""
-    assert use.moving is not None
-    position = use.moving.body.block.args[0]
-    if fill.width == fill.shape[-1]:
-        return position
-    return builder.insert(arith.AndIOp(position, index_constant(builder, fill.width - 1))).result
-
-
-def _aligned(fill: Fill, use: Use, builder: Builder) -> SSAValue:
+def _aligned(fill: Transfer, use: Use, builder: Builder) -> SSAValue:
     """Where the token of an iteration begins, as a multiple of its width for whoever does not read the guard."""
     assert use.moving is not None
     position = use.moving.body.block.args[0]
     if use.entries >= fill.width:
         return position
     return builder.insert(arith.AndIOp(position, index_constant(builder, -fill.width))).result
-
-
-def _load_lane(fill: Fill, use: Use, buffer: SSAValue, load: memref.LoadOp) -> None:
-    builder = Builder(InsertPoint.before(load))
-    index = load.indices[-1]
-    if use.moving is not None:
-        starts = [_within_token(fill, use, builder)] if use.entries < fill.width else []
-        terms = [*starts, *_beside(index, use.moving.body.block.args[0], builder)]
-        index = total(builder, terms or [index_constant(builder, 0)])
-    load.operands = [buffer, index]
-
-
-def _beside(index: SSAValue, position: SSAValue, builder: Builder) -> list[SSAValue]:
-    """How far `index` is behind `position`: nothing where they are the same."""
-    if index is position:
-        return []
-    if isinstance(sum_ := index.owner, arith.AddiOp) and position in (sum_.lhs, sum_.rhs):
-        return [sum_.rhs if sum_.lhs is position else sum_.lhs]
-    return [builder.insert(arith.SubiOp(index, position)).result]
 
 
 # Interchange ------------------------------------------------------------------------------------------------------------

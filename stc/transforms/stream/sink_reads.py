@@ -18,7 +18,7 @@ from xdsl.traits import Pure
 from stc.analysis.loop_schedules import buffer_of
 from stc.analysis.loops import constant_of, is_unrolled, trip_count
 from stc.analysis.recurrences import accumulation_interval, pipeline_schedule
-from stc.analysis.stream_fills import perfect_nest
+from stc.analysis.stream_transfers import perfect_nest
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.platform import load_platform

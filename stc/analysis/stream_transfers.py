@@ -1,10 +1,12 @@
-"""Local buffers that a stream fills and one loop nest uses up; and the orders that nest may run in."""
+"""Local buffers between a stream and one loop nest: filled by the stream and used up by the nest, or written by the nest and
+drained into the stream; and the orders that nest may run in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, VectorType
@@ -21,18 +23,21 @@ from stc.iteration.index_expressions import variable
 _WITHOUT_EFFECT = frozenset({"arith", "math", "vector", "scf"})
 """Dialects of operations that, accesses apart, only compute, or only say what runs when."""
 
+Users: TypeAlias = Mapping[SSAValue, Sequence[Operation]]
+
 
 @dataclass(frozen=True)
-class Fill:
-    """A perfect nest that does nothing but store `width` lanes at a time until a whole buffer is full.
+class Transfer:
+    """A perfect nest that does nothing but move `width` lanes at a time between streams and a whole buffer: into it (a fill, where
+    `moves` are reads) or out of it (a drain, where they are writes).
 
-    They come in as many tokens as there are `reads`, of one width, in the order of their lanes. `loops` are the loops of more than
-    one iteration, outermost first; `along` says which runs along each dimension of the buffer.
+    An iteration moves as many tokens as there are `moves`, of one width, in the order of their lanes. `loops` are the loops of more
+    than one iteration, outermost first; `along` says which runs along each dimension of the buffer.
     """
 
     root: scf.ForOp
     loops: tuple[scf.ForOp, ...]
-    reads: tuple[stream.ReadOp, ...]
+    moves: tuple[stream.ReadOp | stream.WriteOp, ...]
     buffer: memref.AllocOp
     along: tuple[scf.ForOp | None, ...]
     width: int
@@ -45,17 +50,17 @@ class Fill:
 
     @property
     def iterations(self) -> int:
-        """How many fill the buffer."""
+        """How many move the whole buffer."""
         return prod(self.shape) // self.width
 
 
 @dataclass(frozen=True)
 class Use:
-    """A perfect nest (`loops`, outermost first) that loads each entry of a filled buffer in its innermost body: in one iteration,
-    or once in each of the loops `again`.
+    """A perfect nest (`loops`, outermost first) that accesses each entry of a buffer in its innermost body: in one iteration, or
+    once in each of the loops `again`.
 
-    `order` are the same loops in the order in which the tokens come; `along` says which of them runs along each dimension of the
-    buffer but the last (None: it has one entry). An iteration uses `entries` neighbouring entries, the
+    `order` are the same loops in the order in which the tokens are moved; `along` says which of them runs along each dimension of
+    the buffer but the last (None: it has one entry). An iteration accesses `entries` neighbouring entries, the
     first of them where `moving`, a loop along the last dimension, is (at 0, where it is None).
     """
 
@@ -63,7 +68,7 @@ class Use:
     order: tuple[scf.ForOp, ...]
     moving: scf.ForOp | None
     entries: int
-    loads: tuple[memref.LoadOp, ...]
+    accesses: tuple[memref.LoadOp | memref.StoreOp, ...]
     along: tuple[scf.ForOp | None, ...]
     again: tuple[scf.ForOp, ...] = ()
 
@@ -72,48 +77,62 @@ class Use:
         return prod(_bounds(loop).trip for loop in self.loops)
 
 
-def fills(task: TaskOp) -> Iterator[tuple[Fill, Use]]:
+def fills(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
     """Each fill of `task` whose only use takes, or may take, its iterations in the order of the tokens."""
-    users: dict[SSAValue, list[Operation]] = {}
-    for op in task.walk():   # not the recorded uses: passes leave some of operations that are gone
-        for value in op.operands:
-            users.setdefault(value, []).append(op)
+    users = _users(task)
     for read in [op for op in task.walk() if isinstance(op, stream.ReadOp)]:
-        if (fill := _fill(read, users)) is not None and (use := _use(fill, users)) is not None:
+        if (fill := _transfer(read, users)) is not None and (use := _use(fill, users)) is not None:
             yield fill, use
 
 
-# Filling ----------------------------------------------------------------------------------------------------------------
+def drains(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
+    """Each drain of `task` whose buffer one nest stores to, each entry once, in the order of the tokens."""
+    users = _users(task)
+    for write in [op for op in task.walk() if isinstance(op, stream.WriteOp)]:
+        if (drain := _transfer(write, users)) is not None and (use := _stores(drain, users)) is not None:
+            yield drain, use
 
 
-def _fill(first: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> Fill | None:
-    """The fill of which `first` brings the first lanes."""
+def _users(task: TaskOp) -> dict[SSAValue, list[Operation]]:
+    """Not the recorded uses: passes leave some of operations that are gone."""
+    users: dict[SSAValue, list[Operation]] = {}
+    for op in task.walk():
+        for value in op.operands:
+            users.setdefault(value, []).append(op)
+    return users
+
+
+# Transfers --------------------------------------------------------------------------------------------------------------
+
+
+def _transfer(first: stream.ReadOp | stream.WriteOp, users: Users) -> Transfer | None:
+    """The transfer of which `first` moves the first lanes."""
     tokens = _tokens_beside(first, users)
     if not tokens:
         return None
-    store = tokens[0].store
+    access = tokens[0].access
     around: list[scf.ForOp] = []
-    inside: set[Operation] = {op for token in tokens for op in (token.read, token.store)}
+    inside: set[Operation] = {op for token in tokens for op in (token.move, token.access)}
     while isinstance(parent := first.parent_op() if not around else around[0].parent_op(), scf.ForOp):
         if parent.iter_args or is_unrolled(parent) or constant_bounds(parent) is None or _does_more(parent, inside):
             break
         around.insert(0, parent)
         inside = {parent}
-    if not around or not isinstance(store.base.owner, memref.AllocOp):
+    if not around or not isinstance(access.base.owner, memref.AllocOp):
         return None
     loops = tuple(loop for loop in around if _bounds(loop).trip > 1)
-    reads = tuple(token.read for token in tokens)
-    fill = Fill(around[0], loops, reads, store.base.owner, (), sum(token.width for token in tokens))
-    along = _covering(store, fill.shape, loops, fill.width)
-    return None if along is None else replace(fill, along=along)
+    moves = tuple(token.move for token in tokens)
+    transfer = Transfer(around[0], loops, moves, access.base.owner, (), sum(token.width for token in tokens))
+    along = _covering(access, transfer.shape, loops, transfer.width)
+    return None if along is None else replace(transfer, along=along)
 
 
 @dataclass(frozen=True)
 class _Token:
-    """A token of `width` lanes that is read and stored in the same block, and goes nowhere else; `begin`: where to."""
+    """A token of `width` lanes that is read and stored, or loaded and written, in the same block; `begin`: where in the buffer."""
 
-    read: stream.ReadOp
-    store: vector.StoreOp
+    move: stream.ReadOp | stream.WriteOp
+    access: vector.StoreOp | vector.LoadOp
     width: int
     begin: tuple[IndexExpression, ...]
 
@@ -122,27 +141,47 @@ class _Token:
         return self.begin[:-1] == other.begin[:-1] and self.begin[-1].minus(other.begin[-1]) == IndexExpression(lanes)
 
 
-def _tokens_beside(first: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> list[_Token]:
-    """The token that `first` reads, and those of other streams, as wide, that its block stores behind it, one behind the other;
+def _tokens_beside(first: stream.ReadOp | stream.WriteOp, users: Users) -> list[_Token]:
+    """The token that `first` moves, and those of other streams, as wide, that its block moves beside it, one behind the other;
     none where it has other accesses to the buffer."""
-    token = _stored_token(first, users)
+    token = _token(first, users)
     if token is None or first.parent is None:
         return []
-    beside = [op for op in users[token.store.base] if op.parent is first.parent]
-    owners = [op.vector.owner for op in beside if isinstance(op, vector.StoreOp)]
-    found = [_stored_token(owner, users) for owner in owners if isinstance(owner, stream.ReadOp)]
+    beside = [op for op in users[token.access.base] if op.parent is first.parent]
+    found = [_token(move, users) for access in beside for move in _moves_of(access, users) if isinstance(move, type(first))]
     tokens = sorted((each for each in found if each is not None), key=lambda each: each.begin[-1].constant)
     in_row = all(each.width == token.width and each.is_behind(token, place * token.width) for place, each in enumerate(tokens))
-    apart = len({each.read.stream for each in tokens}) == len(tokens)
+    apart = len({each.move.stream for each in tokens}) == len(tokens)
     return tokens if len(tokens) == len(beside) and in_row and apart else []
 
 
-def _stored_token(read: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> _Token | None:
-    (store, *others) = users.get(read.result, [None])
-    kind = read.result.type
-    if others or not isinstance(store, vector.StoreOp) or store.parent is not read.parent or not isinstance(kind, VectorType):
+def _moves_of(access: Operation, users: Users) -> Sequence[Operation]:
+    """What brings the token that `access` stores, or takes the one that it loads."""
+    match access:
+        case vector.StoreOp():
+            return [access.vector.owner] if isinstance(access.vector.owner, Operation) else []
+        case vector.LoadOp():
+            return users.get(access.result, [])
+        case _:
+            return []
+
+
+def _token(move: Operation, users: Users) -> _Token | None:
+    """What `move` moves, where nothing else happens to it."""
+    match move:
+        case stream.ReadOp():
+            token = move.result
+            access = next(iter(users.get(token, [])), None)
+        case stream.WriteOp():
+            token = move.value
+            access = token.owner
+        case _:
+            return None
+    if len(users.get(token, [])) != 1 or not isinstance(access, vector.StoreOp | vector.LoadOp) or access.parent is not move.parent:
         return None
-    return _Token(read, store, prod(kind.get_shape()), entry_of(store, _of_one_iteration(store)).indices)
+    if not isinstance(token.type, VectorType):
+        return None
+    return _Token(move, access, prod(token.type.get_shape()), entry_of(access, _of_one_iteration(access)).indices)
 
 
 def _does_more(loop: scf.ForOp, inside: set[Operation]) -> bool:
@@ -151,13 +190,13 @@ def _does_more(loop: scf.ForOp, inside: set[Operation]) -> bool:
 
 
 def _covering(
-    store: vector.StoreOp, shape: Sequence[int], loops: Sequence[scf.ForOp], width: int
+    access: vector.StoreOp | vector.LoadOp, shape: Sequence[int], loops: Sequence[scf.ForOp], width: int
 ) -> tuple[scf.ForOp | None, ...] | None:
-    """The loop along each dimension, where each store is to entries of its own and all entries are stored to; else None."""
+    """The loop along each dimension, where each access is to entries of its own and all entries are accessed; else None."""
     loop_of: dict[SSAValue, scf.ForOp] = {loop.body.block.args[0]: loop for loop in loops}
     along: list[scf.ForOp | None] = []
     steps = [1] * (len(shape) - 1) + [width]
-    for index, extent, step in zip(entry_of(store, _of_one_iteration(store)).indices, shape, steps, strict=True):
+    for index, extent, step in zip(entry_of(access, _of_one_iteration(access)).indices, shape, steps, strict=True):
         if index == IndexExpression(0) and extent == step:
             along.append(None)
             continue
@@ -193,35 +232,78 @@ def _bounds(loop: scf.ForOp) -> Bounds:
 # Using ------------------------------------------------------------------------------------------------------------------
 
 
-def _use(fill: Fill, users: Mapping[SSAValue, Sequence[Operation]]) -> Use | None:
-    accesses = [op for op in users[fill.buffer.memref] if not fill.root.is_ancestor(op)]
-    loads = [op for op in accesses if isinstance(op, memref.LoadOp)]
-    nest = _following(fill, loads)
+def _use(fill: Transfer, users: Users) -> Use | None:
+    """The nest behind `fill` that loads from its buffer."""
+    accesses = _other_accesses(fill, users)
+    loads = tuple(op for op in accesses if isinstance(op, memref.LoadOp))
+    nest = _nest_beside(fill, loads)
     if len(loads) < len(accesses) or nest is None:
         return None
-    loops = perfect_nest(nest)
-    if loops is None or any(_bounds(loop).lower for loop in loops):
-        return None
-    innermost = loops[-1]
-    if any(not innermost.body.block.is_ancestor(load) for load in loads):
-        return None
-    entries = {entry_of(load, {}).indices for load in loads}
-    if len(entries) != 1:
-        return None
-    use = _matched(fill, loops, entries.pop(), tuple(loads))
+    use = _accessed(fill, nest, loads)
     return use if use is not None and (use.order == use.loops or _may_reorder(use.loops, use.order)) else None
 
 
-def _following(fill: Fill, loads: Sequence[memref.LoadOp]) -> scf.ForOp | None:
-    """The loop of the same block with all `loads`; None where it, or anything before it, moves tokens of those streams."""
-    op = fill.root.next_op
-    ports = {read.stream for read in fill.reads}
+def _stores(drain: Transfer, users: Users) -> Use | None:
+    """The nest in front of `drain` that stores to its buffer: each entry once, and nobody loads from there."""
+    accesses = _other_accesses(drain, users)
+    if len(accesses) != 1 or not isinstance(store := accesses[0], memref.StoreOp):
+        return None
+    nest = _nest_beside(drain, (store,))
+    if nest is None or (use := _accessed(drain, nest, (store,))) is None or use.again:
+        return None
+    in_order = [loop for loop in use.order if _bounds(loop).trip > 1] == [loop for loop in use.loops if _bounds(loop).trip > 1]
+    return use if in_order and _stores_each_entry(store, use) else None
+
+
+def _stores_each_entry(store: memref.StoreOp, use: Use) -> bool:
+    """Whether an iteration stores to all its entries, one after the other, whatever the data."""
+    lanes: list[scf.ForOp] = []
+    parent = store.parent_op()
+    while parent is not use.loops[-1]:
+        if not isinstance(parent, scf.ForOp):
+            return False
+        lanes.append(parent)
+        parent = parent.parent_op()
+    position = entry_of(store, {lane.body.block.args[0]: 0 for lane in lanes if _bounds(lane) == Bounds(0, 1, 1)}).indices[-1]
+    if use.moving is not None:
+        position = position.minus(variable(use.moving.body.block.args[0]))
+    several = [lane for lane in lanes if _bounds(lane) != Bounds(0, 1, 1)]
+    if use.entries == 1:
+        return not several and position == IndexExpression(0)
+    is_each = [_bounds(lane) for lane in several] == [Bounds(0, use.entries, 1)]
+    return is_each and position == variable(several[0].body.block.args[0])
+
+
+def _other_accesses(transfer: Transfer, users: Users) -> list[Operation]:
+    """What accesses the buffer of `transfer`, itself left out."""
+    return [op for op in users[transfer.buffer.memref] if not transfer.root.is_ancestor(op)]
+
+
+def _accessed(
+    transfer: Transfer, nest: scf.ForOp, accesses: tuple[memref.LoadOp | memref.StoreOp, ...]
+) -> Use | None:
+    """What `accesses` do in a perfect nest that has all of them in its innermost body, and where all are to the same entries."""
+    loops = perfect_nest(nest)
+    if loops is None or any(_bounds(loop).lower for loop in loops):
+        return None
+    if any(not loops[-1].body.block.is_ancestor(access) for access in accesses):
+        return None
+    entries = {entry_of(access, {}).indices for access in accesses}
+    return _matched(transfer, loops, entries.pop(), accesses) if len(entries) == 1 else None
+
+
+def _nest_beside(transfer: Transfer, accesses: Sequence[Operation]) -> scf.ForOp | None:
+    """The loop of the same block with all `accesses`, behind a fill or in front of a drain; None where it, or anything in between,
+    moves tokens of those streams."""
+    is_fill = isinstance(transfer.moves[0], stream.ReadOp)
+    ports = {move.stream for move in transfer.moves}
+    op = transfer.root.next_op if is_fill else transfer.root.prev_op
     while op is not None:
-        if isinstance(op, scf.ForOp) and loads and all(op.is_ancestor(load) for load in loads):
+        if isinstance(op, scf.ForOp) and accesses and all(op.is_ancestor(access) for access in accesses):
             return None if _moves(op, ports) else op
         if _moves(op, ports):
             return None
-        op = op.next_op
+        op = op.next_op if is_fill else op.prev_op
     return None
 
 
@@ -248,47 +330,50 @@ def perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
 
 
 def _matched(
-    fill: Fill, loops: tuple[scf.ForOp, ...], indices: Sequence[IndexExpression], loads: tuple[memref.LoadOp, ...]
+    transfer: Transfer,
+    loops: tuple[scf.ForOp, ...],
+    indices: Sequence[IndexExpression],
+    accesses: tuple[memref.LoadOp | memref.StoreOp, ...],
 ) -> Use | None:
-    """The use where iterations take entries in the order of the tokens, whole tokens or a part of one; those that use entries
+    """The use where iterations access entries in the order of the tokens, whole tokens or a part of one; those that access entries
     again come behind."""
     loop_of: dict[SSAValue, scf.ForOp] = {loop.body.block.args[0]: loop for loop in loops}
     partner: dict[scf.ForOp, scf.ForOp] = {}
-    for index, extent, filling in zip(indices[:-1], fill.shape[:-1], fill.along[:-1], strict=True):
-        if filling is None:
+    for index, extent, moved in zip(indices[:-1], transfer.shape[:-1], transfer.along[:-1], strict=True):
+        if moved is None:
             continue
         loop = _plain_loop(index, loop_of)
         if loop is None or _bounds(loop) != Bounds(0, extent, 1):
             return None
-        partner[filling] = loop
+        partner[moved] = loop
     moving = [loop_of[value] for value in indices[-1].variables() if value in loop_of]
     if len(moving) > 1:
         return None
-    last, filling = (moving[0] if moving else None), fill.along[-1]
-    entries = fill.shape[-1] if last is None else _bounds(last).step
-    if last is not None and (_bounds(last).upper != fill.shape[-1] or not _is_beside(indices[-1], last, entries)):
+    last, moved = (moving[0] if moving else None), transfer.along[-1]
+    entries = transfer.shape[-1] if last is None else _bounds(last).step
+    if last is not None and (_bounds(last).upper != transfer.shape[-1] or not _is_beside(indices[-1], last, entries)):
         return None
-    if fill.shape[-1] % entries:
+    if transfer.shape[-1] % entries:
         return None
-    if max(entries, fill.width) % min(entries, fill.width):
+    if max(entries, transfer.width) % min(entries, transfer.width):
         return None
-    if entries != fill.width and filling is not None and filling is not fill.loops[-1]:
+    if entries != transfer.width and moved is not None and moved is not transfer.loops[-1]:
         return None
-    if entries < fill.width < fill.shape[-1] and fill.width & (fill.width - 1):
+    if entries < transfer.width < transfer.shape[-1] and transfer.width & (transfer.width - 1):
         return None   # within a token would be a remainder, by a divider
-    if last is not None and filling is not None:
-        partner[filling] = last
-    order = [partner[filling] for filling in fill.loops if filling in partner]
+    if last is not None and moved is not None:
+        partner[moved] = last
+    order = [partner[moved] for moved in transfer.loops if moved in partner]
     if last is not None and last not in order:
         order.append(last)
     if len(set(order)) < len(order):
         return None
-    along = tuple(partner[loop] if loop is not None else None for loop in fill.along[:-1])
+    along = tuple(partner[loop] if loop is not None else None for loop in transfer.along[:-1])
     others = [loop for loop in loops if loop not in order]
     if again := tuple(loop for loop in others if _bounds(loop).trip > 1):
         in_turn = [loop for loop in loops if loop in order] == order
-        return Use(loops, loops, last, entries, loads, along, again) if in_turn else None
-    return Use(loops, (*others, *order), last, entries, loads, along)
+        return Use(loops, loops, last, entries, accesses, along, again) if in_turn else None
+    return Use(loops, (*others, *order), last, entries, accesses, along)
 
 
 def _is_beside(index: IndexExpression, loop: scf.ForOp, entries: int) -> bool:

@@ -1,0 +1,89 @@
+"""`fuse-writes`: a result leaves as it is computed, instead of waiting in a buffer for the rest of its tile (loop fusion)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from stc.analysis.stream_transfers import Transfer, Use, drains
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.loops import before_terminator, where_equal
+from stc.transforms.stream.token_buffers import access_lane, grow_depths, token_buffer, within_token
+
+
+@dataclass(frozen=True)
+class FuseWrites(ModulePass):
+    """Fuse the nest that computes a local buffer with the nest that writes it to a stream (the counterpart of `fuse-reads`).
+
+    The buffer becomes one token (array contraction): an iteration that computes several tokens writes them all, and of several
+    iterations that share a token the last writes it. A task that computes on what it reads then takes one nest instead of two, and
+    its reader can begin with the first token. Streams of several ports that drain a buffer side by side are one token.
+
+    Fused where each entry is stored once, whatever the data, in the order in which the tokens leave, and nobody loads it: results
+    of element-wise computations, not sums that grow in place. Nothing changes where iterations share a token whose width is no
+    power of two, unless it is a whole row (to know which iteration writes it would take a divider, emission rule 16).
+
+    A task that writes while it reads may need more room in its output before all of its input has come: FIFOs grow until a run of
+    the token model ends, as in `set-fifo-depths`.
+
+        scf.for %i = %c0 to %c8 step %c1 { ... memref.store %r, %t[%i, %j] : memref<8x4xf32> ... }
+        scf.for %i = %c0 to %c8 step %c1 {
+          %v = vector.load %t[%i, %c0] : memref<8x4xf32>, vector<4xf32>
+          stream.write %v into %p
+        }
+      becomes
+        scf.for %i = %c0 to %c8 step %c1 {
+          ... memref.store %r, %t[%j] : memref<4xf32> ...
+          %v = vector.load %t[%c0] : memref<4xf32>, vector<4xf32>
+          stream.write %v into %p
+        }
+    """
+
+    name = "fuse-writes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            if sum(_fuse_all(found) for found in kernel.walk() if isinstance(found, TaskOp)):
+                grow_depths(kernel)
+
+
+def _fuse_all(task: TaskOp) -> int:
+    """How many drains of `task` there were."""
+    fused = 0
+    while (pair := next(drains(task), None)) is not None:
+        _fuse(*pair)
+        fused += 1
+    return fused
+
+
+def _fuse(drain: Transfer, use: Use) -> None:
+    (store,) = use.accesses
+    buffer = token_buffer(drain, use)
+    access_lane(drain, use, buffer, store)
+    builder = before_terminator(use.loops[-1].body.block)
+    if use.entries < drain.width:
+        builder = where_equal(builder, [(within_token(drain, use, builder), drain.width - use.entries)])
+    for lane in range(0, use.entries, drain.width):
+        _write_lanes(drain, builder, buffer, lane)
+    Rewriter.erase_op(drain.root)
+    Rewriter.erase_op(drain.buffer)
+
+
+def _write_lanes(drain: Transfer, builder: Builder, buffer: SSAValue, lane: int) -> None:
+    """What an iteration of the drain writes, loaded from `lane` entries on."""
+    assert isinstance(buffer.type, MemRefType)
+    width = drain.width // len(drain.moves)
+    for number, move in enumerate(drain.moves):
+        begin = index_constant(builder, lane + number * width)
+        token = builder.insert(vector.LoadOp(buffer, [begin], VectorType(buffer.type.element_type, [width])))
+        write = builder.insert(stream.WriteOp(token.result, move.stream))
+        write.location = move.location

@@ -1,0 +1,240 @@
+"""`fuse-writes`: values stay the same, bit for bit, whatever the sizes and orders; and nothing changes where it must not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.memref import AllocOp
+
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.dialects.stream import CreateOp
+from stc.execution.run import execute
+from stc.transforms.stream.fuse_writes import FuseWrites
+
+DESIGN = """
+func.func @main(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
+  %p = dataflow.pack %x : tensor<{size}xf32> as !IN -> tensor<{size}xvector<1xf32>>
+  %q = dataflow.kernel @k(%in = %p : tensor<{size}xvector<1xf32>> as memref<{size}xvector<1xf32>>)
+      -> (tensor<{words}x!W> as memref<{words}x!W>) {{
+    %out = dataflow.memory @out : memref<{words}x!W>
+    {streams}
+    dataflow.task @t ins(%m = %in : memref<{size}xvector<1xf32>>) outs({written}) {{
+      {constants}
+      %tile = memref.alloc() : memref<{tile}xf32>
+      {before}
+      {compute}
+      {between}
+      {drain}
+      dataflow.yield
+    }}
+    dataflow.task @store ins({read}) outs(%m = %out : memref<{words}x!W>) {{
+      {constants}
+      scf.for %i = %c0 to %c{words} step %c{ports} {{
+        {gathered}
+      }}
+      dataflow.yield
+    }}
+    dataflow.yield %out : memref<{words}x!W>
+  }}
+  %y = dataflow.unpack %q : tensor<{words}x!W> as !OUT -> tensor<{size}xf32>
+  func.return %y : tensor<{size}xf32>
+}}
+"""
+ITENSOR = "!itensor.itensor<{width}xf32, iter_space: [{trips}] * [{width}], iter_map: (d0) -> (d0)>"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A tile of `extents` that is computed in the order `compute` of its dimensions, `at_once` entries in an iteration, and drained
+    in the order `drain` by tokens of `width` along the last dimension into each of `ports` streams."""
+
+    extents: tuple[int, int, int]
+    width: int
+    at_once: int
+    compute: str = "abc"
+    drain: str = "abc"
+    before: str = ""
+    between: str = ""
+    guard: bool = False
+    room: int = 0
+    """Entries of the tile along the last dimension that are not drained."""
+    ports: int = 1
+
+    def nest(self, order: str, step: int, body: str) -> str:
+        extents, steps = dict(zip("abc", self.extents, strict=True)), {"a": 1, "b": 1, "c": step}
+        return "".join(f"scf.for %{name} = %c0 to %c{extents[name]} step %c{steps[name]} {{\n" for name in order) + body + "}" * 3
+
+    def text(self) -> str:
+        size, words, ports = prod(self.extents), prod(self.extents) // self.width, range(self.ports)
+        tile = "x".join(map(str, (*self.extents[:2], self.extents[2] + self.room)))
+        stream = f"!stream.stream<!W, depth: {words}>"
+        stored = f"memref.store %r, %tile[%a, %b, %e] : memref<{tile}xf32>"
+        if self.guard:
+            stored = f"%true = arith.cmpi eq, %c0, %c0 : index\n scf.if %true {{ {stored} }}"
+        compute = self.nest(self.compute, self.at_once, f"""
+          scf.for %lane = %c0 to %c{self.at_once} step %c1 {{
+            %e = arith.addi %c, %lane : index
+            %row = arith.muli %a, %c{self.extents[1]} : index  %rows = arith.addi %row, %b : index
+            %first = arith.muli %rows, %c{self.extents[2]} : index  %at = arith.addi %first, %e : index
+            %w = memref.load %m[%at] : memref<{size}xvector<1xf32>>
+            %v = vector.extract %w[0] : f32 from vector<1xf32>
+            %r = arith.mulf %v, %v : f32
+            {stored}
+          }} {{stc.unroll = 0 : i32}}""")
+        drain = self.nest(self.drain, self.width * self.ports, "\n".join(f"""
+          %lane{port} = arith.constant {port * self.width} : index  %at{port} = arith.addi %c, %lane{port} : index
+          %v{port} = vector.load %tile[%a, %b, %at{port}] : memref<{tile}xf32>, !W
+          stream.write %v{port} into %o{port} : {stream}""" for port in ports))
+        numbers = {0, 1, self.at_once, self.width * self.ports, self.ports, *self.extents, words}
+        text = DESIGN.format(
+            size=size, words=words, tile=tile, compute=compute, drain=drain, before=self.before, between=self.between,
+            ports=self.ports,
+            constants="\n".join(f"%c{number} = arith.constant {number} : index" for number in sorted(numbers)),
+            streams="\n".join(f"%s{port} = stream.create @s{port} : {stream}" for port in ports),
+            written=", ".join(f"%o{port} = %s{port} : {stream}" for port in ports),
+            read=", ".join(f"%n{port} = %s{port} : {stream}" for port in ports),
+            gathered="\n".join(f"""
+          %p{port} = arith.constant {port} : index  %i{port} = arith.addi %i, %p{port} : index
+          %w{port} = stream.read %n{port} : {stream}
+          memref.store %w{port}, %m[%i{port}] : memref<{words}x!W>""" for port in ports),
+        )
+        types = {
+            "!W": f"vector<{self.width}xf32>",
+            "!IN": ITENSOR.format(width=1, trips=size),
+            "!OUT": ITENSOR.format(width=self.width, trips=words),
+        }
+        for name, written in types.items():
+            text = text.replace(name, written)
+        return text
+
+
+def executed(module: ModuleOp, size: int) -> np.ndarray:
+    return execute(module, [np.random.default_rng(7).standard_normal(size).astype(np.float32)], depths=True)[0]
+
+
+def fused(case: Case) -> tuple[int, ...]:
+    """The shape of the result's buffer behind the pass, whose result is executed."""
+    module = parse_module(case.text(), "writes.mlir")
+    before = executed(module, prod(case.extents))
+    FuseWrites().apply(make_context(), module)
+    module.verify()
+    np.testing.assert_array_equal(executed(module, prod(case.extents)).view(np.int32), before.view(np.int32))
+    assert len(set(before.tolist())) > 1
+    (shape,) = [op.memref.type.get_shape() for op in module.walk() if isinstance(op, AllocOp)]
+    return shape
+
+
+@pytest.mark.parametrize("extents", [(3, 5, 12), (1, 13, 8), (11, 1, 4)])
+@pytest.mark.parametrize("compute", ["abc", "bac", "acb"])
+@pytest.mark.parametrize("drain", ["abc", "bac", "acb"])
+def test_orders(extents: tuple[int, int, int], compute: str, drain: str) -> None:
+    """Fused where the nest computes in the order of the tokens, loops of one iteration left out."""
+    trips = dict(zip("abc", (*extents[:2], extents[2] // 4), strict=True))
+    of_several = [[name for name in order if trips[name] > 1] for order in (compute, drain)]
+    assert fused(Case(extents, 4, 4, compute, drain)) == ((4,) if of_several[0] == of_several[1] else extents)
+
+
+WIDTHS = [(4, 4), (4, 1), (4, 2), (2, 4), (1, 4), (1, 1), (8, 2), (12, 12), (24, 1), (24, 3), (1, 24)]
+
+
+@pytest.mark.parametrize(("width", "at_once"), WIDTHS)
+@pytest.mark.parametrize("extents", [(3, 7, 24), (1, 1, 24)])
+def test_tokens_of_other_widths(width: int, at_once: int, extents: tuple[int, int, int]) -> None:
+    """An iteration computes several tokens, or several share one."""
+    assert fused(Case(extents, width, at_once)) == (max(width, at_once),)
+
+
+@pytest.mark.parametrize(("width", "ports"), [(4, 2), (4, 3), (2, 4), (1, 3), (12, 2), (1, 24)])
+@pytest.mark.parametrize("at_once", [1, 2, 4, 12])
+def test_tokens_of_several_ports(width: int, ports: int, at_once: int) -> None:
+    """What goes side by side into several streams is one token, as wide as all of them."""
+    together = width * ports
+    shape = fused(Case((3, 5, 24), width, at_once, ports=ports))
+    divides = max(together, at_once) % min(together, at_once) == 0
+    is_divided = at_once < together < 24 and together & (together - 1)
+    assert shape == ((max(together, at_once),) if divides and not is_divided else (3, 5, 24))
+
+
+ENTRY = "memref<3x5x12xf32>"
+
+
+@pytest.mark.parametrize("case", [
+    Case((3, 5, 12), 4, 4, guard=True),
+    Case((3, 5, 12), 4, 6),
+    Case((3, 5, 12), 6, 2),
+    Case((3, 5, 12), 4, 4, room=4),
+    Case((3, 5, 12), 4, 4, before=f"%f = arith.constant 1.0 : f32  memref.store %f, %tile[%c0, %c0, %c0] : {ENTRY}"),
+    Case((3, 5, 12), 4, 4, between=f"%f = arith.constant 1.0 : f32  memref.store %f, %tile[%c0, %c1, %c0] : {ENTRY}"),
+    Case((3, 5, 12), 4, 4, between=f"%f = memref.load %tile[%c0, %c1, %c0] : {ENTRY}"),
+    Case((3, 5, 12), 4, 4, between="%f = vector.load %tile[%c0, %c1, %c0] : " + ENTRY + ", !W  stream.write %f into %o0 : !S"),
+])  # fmt: skip
+def test_what_stays(case: Case) -> None:
+    """A condition, widths that do not divide or take a divider, a part that is not drained, and other accesses to the tile."""
+    text = case.text().replace("!S", "!stream.stream<vector<4xf32>, depth: 45>")
+    module = parse_module(text, "writes.mlir")
+    FuseWrites().apply(make_context(), module)
+    assert str(module) == str(parse_module(text, "writes.mlir"))
+
+
+def test_entries_that_are_not_stored_to_stay() -> None:
+    """Four lanes that all store to the first of four entries leave the others as they were."""
+    text = Case((3, 5, 12), 4, 4).text().replace("%e = arith.addi %c, %lane : index", "%e = arith.addi %c, %c0 : index")
+    module = parse_module(text, "writes.mlir")
+    FuseWrites().apply(make_context(), module)
+    assert str(module) == str(parse_module(text, "writes.mlir"))
+
+
+RECONVERGENT = """
+!S = !stream.stream<vector<1xf32>, depth: 2>
+dataflow.kernel @k() {
+  %a = stream.create @a : !S
+  %b = stream.create @b : !S
+  %c = stream.create @c : !S
+  dataflow.task @feed ins() outs(%o = %a : !S, %p = %b : !S) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c16 = arith.constant 16 : index
+    %zero = arith.constant 0.0 : f32  %token = vector.broadcast %zero : f32 to vector<1xf32>
+    scf.for %i = %c0 to %c16 step %c1 {
+      stream.write %token into %o : !S
+    }
+    scf.for %i = %c0 to %c16 step %c1 {
+      stream.write %token into %p : !S
+    }
+  }
+  dataflow.task @square ins(%m = %a : !S) outs(%o = %c : !S) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c16 = arith.constant 16 : index
+    %in = memref.alloc() : memref<1xf32>
+    %tile = memref.alloc() : memref<16xf32>
+    scf.for %i = %c0 to %c16 step %c1 {
+      %v = stream.read %m : !S
+      vector.store %v, %in[%c0] : memref<1xf32>, vector<1xf32>
+      %x = memref.load %in[%c0] : memref<1xf32>
+      %y = arith.mulf %x, %x : f32
+      memref.store %y, %tile[%i] : memref<16xf32>
+    }
+    scf.for %i = %c0 to %c16 step %c1 {
+      %v = vector.load %tile[%i] : memref<16xf32>, vector<1xf32>
+      stream.write %v into %o : !S
+    }
+  }
+  dataflow.task @join ins(%m = %b : !S, %n = %c : !S) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c16 = arith.constant 16 : index
+    scf.for %i = %c0 to %c16 step %c1 {
+      %v = stream.read %m : !S
+      %w = stream.read %n : !S
+    }
+  }
+}
+"""
+
+
+def test_fifos_have_room_for_what_leaves_sooner() -> None:
+    """The tile had room for all of what waits for the other branch; now FIFOs on its way need it."""
+    module = parse_module(RECONVERGENT, "writes.mlir")
+    FuseWrites().apply(make_context(), module)
+    depths = {op.sym_name.data: op.result.type.depth for op in module.walk() if isinstance(op, CreateOp)}
+    assert depths["a"] + depths["c"] >= 15 and depths["b"] == 2
