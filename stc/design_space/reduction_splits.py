@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from stc.design_space.parallelism import PORT_LANES, lane_counts
 
-COMBINING_CYCLES = 64
-"""What adding up partial sums takes beside a cycle for each: the stages of adders, one behind the other, and a stream."""
-
 
 def lane_sums(extent: int) -> int:
     """Partial sums that lanes of one task make side by side along a reduction of `extent` iterations; 1 for none.
@@ -14,11 +11,6 @@ def lane_sums(extent: int) -> int:
     No more than a port brings at once, and few enough for combining them to take no longer than a lane takes to make its own.
     """
     return max(lanes for lanes in lane_counts(extent) if lanes <= PORT_LANES and lanes * lanes <= extent)
-
-
-def is_worth_combining(extent: int, sums: int) -> bool:
-    """Whether a single sum of `extent` terms is there sooner as so many partial sums that are added up behind it."""
-    return extent // sums + sums + COMBINING_CYCLES < extent
 
 
 def copy_sums(extent: int, most: int) -> int:

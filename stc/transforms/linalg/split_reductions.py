@@ -19,13 +19,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.operator_library import hardware_cost
-from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.parallelism import PORT_LANES, lane_counts
-from stc.design_space.reduction_splits import copy_sums, is_worth_combining, lane_sums
+from stc.design_space.reduction_splits import copy_sums, lane_sums
 from stc.design_space.tiling import default_unroll
 from stc.dialects.facts import NAME
 from stc.dialects.use_def import through_reshapes, uses_through
-from stc.iteration.size import is_static
 from stc.platforms.budget import SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.transforms.linalg.generics import (
@@ -48,8 +46,7 @@ from stc.transforms.shared_parameters import shared_parameters
 
 @dataclass(frozen=True)
 class SplitReductions(ModulePass):
-    """Split reductions of products that use every entry of their largest operand once: only its bandwidth makes them fast; and
-    single sums (of a row's entries or their squares), of which nothing else could run at the same time.
+    """Split reductions of products that use every entry of their largest operand once: only its bandwidth makes them fast.
 
     *Lanes*: where no parallel loop can be unrolled and the operands lie along a reduction, as in a matrix-vector product, that
     loop becomes two. The inner one, as long as a port is wide, becomes parallel: a partial sum for each lane.
@@ -89,12 +86,10 @@ class SplitReductions(ModulePass):
 
 
 def _candidates(function: func.FuncOp, reassociate: bool) -> Iterator[tuple[GenericOp, SSAValue, Dims]]:
-    """Sums that may be split, each with its largest input, of which every entry is used once, and the loops along that."""
-    parameters, sizes = host_values(function), RunTimeSizes(function)
+    """Products that may be split, each with its largest input, of which every entry is used once, and the loops along that."""
+    parameters = host_values(function)
     for generic in generics_in(function):
-        if set(generic.results) <= parameters or not starts_at_zero(generic):
-            continue
-        if not is_contraction(generic) and not _is_one_sum(generic, sizes):
+        if set(generic.results) <= parameters or not starts_at_zero(generic) or not is_contraction(generic):
             continue
         if any(isinstance(op, linalg.IndexOp) for op in generic.body.walk()):
             continue
@@ -107,13 +102,6 @@ def _candidates(function: func.FuncOp, reassociate: bool) -> Iterator[tuple[Gene
         value, along = max(zip(generic.inputs, dims, strict=False), key=lambda operand: prod(shape_of(operand[0])))
         if along and prod(GenericLoops(generic).extents) == prod(shape_of(value)):
             yield generic, value, along
-
-
-def _is_one_sum(generic: GenericOp, sizes: RunTimeSizes) -> bool:
-    """Whether it makes one sum, whose length is known: nothing else of it could run at the same time."""
-    loops = GenericLoops(generic)
-    single = prod(loops.extents[loop] for loop in loops.parallels) == 1
-    return single and len(loops.reductions) > 0 and all(is_static(size) for size in sizes.loops_of(generic))
 
 
 # Lanes ----------------------------------------------------------------------------------------------------------------
@@ -129,8 +117,6 @@ def _for_lanes(function: func.FuncOp, reassociate: bool, dsp: int, platform: Pla
         if any(loop in dims and dims[-1] != loop for dims in loops.input_dims):
             continue
         count, extent = lane_sums(loops.extents[loop]), loops.extents[loop]
-        if not is_contraction(generic) and not is_worth_combining(extent, count):
-            continue
         one = dsp_of(generic, platform)
         if 1 < count < extent and dsp_of_others(function, [], platform) + 2 * one <= dsp:  # a second lane and the sum
             _split(generic, loop, (extent // count, count), is_lanes=True)
@@ -148,7 +134,7 @@ def _lane_extent(generic: GenericOp) -> int:
 def _for_copies(function: func.FuncOp, reassociate: bool, limits: Counts, platform: Platform) -> None:
     for generic, value, along in list(_candidates(function, reassociate)):
         loops, loop = GenericLoops(generic), along[0]
-        if loop is None or loop not in loops.reductions or not is_contraction(generic):
+        if loop is None or loop not in loops.reductions:
             continue
         readers = [reader for reader, is_divided in _readers(value) if reader is not generic and is_divided]
         if not readers:
