@@ -1,4 +1,4 @@
-"""How far load tasks have to run ahead of their readers.
+"""How far load tasks have to run ahead of their readers, so that no cycle is lost.
 
 A load task that is held up by a full FIFO costs nothing while a word comes in every cycle. Where words come with gaps (a burst
 begins anew with the latency of memory, ports are shared, a word takes several cycles), the gaps are over before their words are
@@ -7,12 +7,13 @@ needed only if the task may have gone on in the meantime: a FIFO has room for wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from stc.fifo.curves import SLOT_LATENCY
 from stc.fifo.depths import SHALLOW
+from stc.fifo.network_run import Network, bounded_run, earliest_run
 from stc.iteration.task_timeline import Cycles
 from stc.network.graph import Channel
 
@@ -40,9 +41,39 @@ def _held_up(written: Cycles, taken: Cycles, depth: int) -> Cycles:
     return written + np.maximum.accumulate(waits)
 
 
+def depths_ahead(networks: Sequence[Network], fifos: Sequence[Channel]) -> dict[str, int]:
+    """Depths of those of `fifos`, which load tasks fill, that have to be deeper than they are: in each of `networks` (of one graph,
+    at several values of its symbols) no cycle is lost against FIFOs of unlimited depth.
+
+    Beginning with what each would need for all its tokens to be in time, those are left as they are, the most expensive first,
+    whose tokens may as well be late.
+    """
+    runs = [(network, earliest_run(network)) for network in networks]
+    shallow = {fifo.name: fifo.depth for fifo in fifos}
+
+    def is_enough(depths: Mapping[str, int]) -> bool:
+        return all(bounded_run(network, shallow | depths, run, run.makespan) is not None for network, run in runs)
+
+    if is_enough({}):
+        return {}
+    deeper = {
+        fifo.name: depth
+        for fifo in fifos
+        if (depth := max(depth_without_gaps(run.written[fifo.name], run.taken[fifo.name]) for _, run in runs)) > fifo.depth
+    }
+    alike: dict[tuple[int, int], list[str]] = {}
+    for fifo in fifos:
+        if fifo.name in deeper:
+            alike.setdefault((fifo.bits * deeper[fifo.name], fifo.bits), []).append(fifo.name)
+    for _, names in sorted(alike.items(), reverse=True):
+        if is_enough(left := {name: depth for name, depth in deeper.items() if name not in names}):
+            deeper = left
+    return deeper
+
+
 def deepest_within(bits: int, fifos: Iterable[Channel], depths: Mapping[str, int]) -> dict[str, int]:
     """Those of `depths` that all together have so many bits beyond what the FIFOs have, the cheapest first."""
-    added = {fifo.name: fifo.bits * (depths[fifo.name] - fifo.depth) for fifo in fifos if depths[fifo.name] > fifo.depth}
+    added = {fifo.name: fifo.bits * (depths[fifo.name] - fifo.depth) for fifo in fifos if fifo.name in depths}
     found: dict[str, int] = {}
     for name in sorted(added, key=added.__getitem__):
         bits -= added[name]

@@ -23,7 +23,7 @@ from stc.fifo.depths import DEEPER, SHALLOW, least_depth
 from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import emitted_depth
 from stc.fifo.network_run import Network, earliest_run
-from stc.fifo.run_ahead import deepest_within, depth_without_gaps
+from stc.fifo.run_ahead import deepest_within, depths_ahead
 from stc.iteration.pipeline_style import Style
 from stc.iteration.size import Symbol, are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
@@ -122,12 +122,12 @@ class SizeFifos(FindingPass):
     model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to
     twice as deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be
     `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth
-    where words come without gaps: a DMA that waits costs nothing. Where bursts begin anew or ports are shared it is as deep as
-    the task has to run ahead for its words to be there when they are needed (`stc.fifo.run_ahead`), the cheapest first, up to
-    1 MiB in all. A kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined loop, tasks that
-    wait for each other too often to be followed) keeps the depths of `set-fifo-depths` as what is required. Where sizes are
-    known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at every value, or at
-    some where these are many: the depths are enough for each.
+    where that loses no cycle: a DMA that waits costs nothing. Where words come with gaps (bursts begin anew, ports are shared)
+    it is as deep as the task has to run ahead for them to be there when they are needed (`stc.fifo.run_ahead`), the cheapest
+    first, up to 1 MiB in all. A kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined
+    loop, tasks that wait for each other too often to be followed) keeps the depths of `set-fifo-depths` as what is required.
+    Where sizes are known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at
+    every value, or at some where these are many: the depths are enough for each.
 
     Options:
     * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue
@@ -255,7 +255,8 @@ class SizeFifos(FindingPass):
         if self.run_ahead:
             share = self.run_ahead * 8 // max(1, len(fed))
             return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
-        return deepest_within(MOST_AHEAD * 8, fed, kernel.depths_ahead()) if timed else {}
+        networks = [kernel.network(values) for values in kernel.scheduled_at] if timed else []
+        return deepest_within(MOST_AHEAD * 8, fed, depths_ahead(networks, fed)) if networks else {}
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]
@@ -313,14 +314,6 @@ class _Kernel:
         """All tasks in time, at these values of symbols; FIFOs to be sized hold all their tokens."""
         unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
         return Network([task_timeline(trace.at(values) if values else trace) for trace in self.traces.values()], unlimited)
-
-    def depths_ahead(self) -> dict[str, int]:
-        """Depths at which load tasks run ahead far enough at all values at which there is a schedule."""
-        depths: dict[str, int] = {}
-        for run in (earliest_run(self.network(values)) for values in self.scheduled_at):
-            for name in self.graph.memory_fed:
-                depths[name] = depth_without_gaps(run.written[name], run.taken[name], depths.get(name, SHALLOW))
-        return depths
 
     def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo], values: Mapping[str, int]) -> int | None:
         """The cycles of a schedule at these values of symbols, once its shift registers that had to grow are memories, which answer

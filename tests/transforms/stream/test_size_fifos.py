@@ -89,6 +89,79 @@ def test_a_budget_lets_loads_run_ahead() -> None:
     assert most["x_stream"] == 8  # all tokens
 
 
+BURSTS = """
+!S = !stream.stream<vector<16xf32>, depth: 2>
+!T = !itensor.itensor<16xf32, iter_space: [24] * [16], iter_map: (d0) -> (d0)>
+func.func @bursts(%x: tensor<384xf32>) -> tensor<384xf32> {{
+  %p = dataflow.pack %x : tensor<384xf32> as !T -> tensor<24xvector<16xf32>>
+  %q = dataflow.kernel @main(%in = %p : tensor<24xvector<16xf32>> as memref<24xvector<16xf32>>)
+      -> (tensor<24xvector<16xf32>> as memref<24xvector<16xf32>>) {{
+    %x_stream = stream.create @x_stream {{tokens = 24 : i64, distinct_tokens = 24 : i64}} : !S
+    dataflow.task @load_x ins(%m = %in : memref<24xvector<16xf32>>) outs(%o = %x_stream : !S) kind load {{
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index  %c24 = arith.constant 24 : index
+      {bursts}
+    }}
+    %late = stream.create @late {{tokens = 1 : i64, distinct_tokens = 1 : i64}} : !S
+    dataflow.task @wait ins() outs(%o = %late : !S) {{
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %cycles = arith.constant {cycles} : index
+      %zero = arith.constant 0.0 : f32  %token = vector.broadcast %zero : f32 to vector<16xf32>
+      %a = memref.alloc() : memref<1024xf32>
+      scf.for %i = %c0 to %cycles step %c1 {{
+        memref.store %zero, %a[%i] : memref<1024xf32>
+      }} {{stc.label = "a", stc.pipeline = 1 : i32}}
+      stream.write %token into %o : !S
+    }}
+    %out_stream = stream.create @out_stream {{tokens = 24 : i64, distinct_tokens = 24 : i64}} : !S
+    dataflow.task @pass ins(%l = %late : !S, %i = %x_stream : !S) outs(%o = %out_stream : !S) {{
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c24 = arith.constant 24 : index
+      %first = stream.read %l : !S
+      scf.for %k = %c0 to %c24 step %c1 {{
+        %v = stream.read %i : !S
+        stream.write %v into %o : !S
+      }} {{stc.label = "k", stc.pipeline = 1 : i32}}
+    }}
+    %y = dataflow.memory @y : memref<24xvector<16xf32>>
+    dataflow.task @store_y ins(%i = %out_stream : !S) outs(%m = %y : memref<24xvector<16xf32>>) kind store {{
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c24 = arith.constant 24 : index
+      scf.for %k = %c0 to %c24 step %c1 {{
+        %v = stream.read %i : !S
+        memref.store %v, %m[%k] : memref<24xvector<16xf32>>
+      }} {{stc.label = "k", stc.pipeline = 1 : i32}}
+    }}
+    dataflow.yield %y : memref<24xvector<16xf32>>
+  }}
+  %r = dataflow.unpack %q : tensor<24xvector<16xf32>> as !T -> tensor<384xf32>
+  func.return %r : tensor<384xf32>
+}}
+"""
+
+
+def bursts(number: int, cycles: int) -> str:
+    """Words that are loaded in so many bursts, each after memory's latency, and needed after so many cycles."""
+    loop = """scf.for %i{0} = %c{1} to %c{2} step %c1 {{
+        %v{0} = memref.load %m[%i{0}] : memref<24xvector<16xf32>>
+        stream.write %v{0} into %o : !S
+      }} {{stc.label = "burst{0}", stc.pipeline = 1 : i32}}"""
+    words = 24 // number
+    text = "\n".join(loop.format(burst, burst * words, (burst + 1) * words) for burst in range(number))
+    return BURSTS.format(bursts=text, cycles=cycles)
+
+
+def test_loads_run_ahead_of_gaps_that_would_cost_cycles() -> None:
+    found, depths = sized(bursts(3, 900))
+    whole, _ = sized(bursts(1, 900))
+    assert depths["x_stream"] == 16, "two bursts; the first word of the third waits in its task"
+    assert found.makespan is not None and whole.makespan is not None
+    assert found.makespan <= whole.makespan + 1, "a memory answers a cycle later"
+
+
+@pytest.mark.parametrize(("number", "cycles"), [(1, 900), (3, 1)])
+def test_loads_without_gaps_or_hurry_need_no_room(number: int, cycles: int) -> None:
+    _, depths = sized(bursts(number, cycles))
+    assert depths["x_stream"] == 2
+
+
 def test_slack_gives_depths_at_which_it_ends() -> None:
     for text in (CHAIN, MEETING, WHOLE):
         found, _ = sized(text, slack=0.5)
