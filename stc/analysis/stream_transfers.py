@@ -114,7 +114,8 @@ def _transfer(first: stream.ReadOp | stream.WriteOp, users: Users) -> Transfer |
     around: list[scf.ForOp] = []
     inside: set[Operation] = {op for token in tokens for op in (token.move, token.access)}
     while isinstance(parent := first.parent_op() if not around else around[0].parent_op(), scf.ForOp):
-        if parent.iter_args or is_unrolled(parent) or constant_bounds(parent) is None or _does_more(parent, inside):
+        bounds = constant_bounds(parent)
+        if parent.iter_args or is_unrolled(parent) or bounds is None or bounds.trip == 0 or _does_more(parent, inside):
             break
         around.insert(0, parent)
         inside = {parent}
@@ -284,7 +285,7 @@ def _accessed(
 ) -> Use | None:
     """What `accesses` do in a perfect nest that has all of them in its innermost body, and where all are to the same entries."""
     loops = perfect_nest(nest)
-    if loops is None or any(_bounds(loop).lower for loop in loops):
+    if loops is None or any(_bounds(loop).lower or not _bounds(loop).trip for loop in loops):
         return None
     if any(not loops[-1].body.block.is_ancestor(access) for access in accesses):
         return None
@@ -361,6 +362,8 @@ def _matched(
         return None
     if entries < transfer.width < transfer.shape[-1] and transfer.width & (transfer.width - 1):
         return None   # within a token would be a remainder, by a divider
+    if last is not None and last in partner.values():
+        return None   # a diagonal
     if last is not None and moved is not None:
         partner[moved] = last
     order = [partner[moved] for moved in transfer.loops if moved in partner]

@@ -7,7 +7,8 @@ its slowest task, so that tasks may be joined as long as none becomes slower tha
 turns only where that adds a small share to the longer one, or no more than handing over the tile would take.
 
 Cycles are those of computing: a computation on a tile takes its points over those computed at once, times how often it happens;
-what happens in a task adds up. Tiles are read as they are used and written as they are computed, or take no longer than that.
+what happens in a task adds up. Reading, writing and filling tiles is left out: mostly it happens in the cycles of a computation
+(`fuse-reads`, `fuse-writes`), so that a joined task computes no longer than the slowest, but may take some cycles beside that.
 """
 
 from __future__ import annotations

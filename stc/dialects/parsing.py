@@ -37,7 +37,8 @@ MOST_NESTED = 64
 
 Everything that walks IR recurs along its nesting, as xDSL does; the loops of a kernel are a tenth as deep.
 """
-_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|->|<=|(?P<open>[\[({<])|(?P<close>[\])}>])')
+# The `>=` of an affine set closes nothing, the `<=` of a size opens nothing.
+_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|->|[<>]=|(?P<open>[\[({<])|(?P<close>[\])}>])')
 
 
 def _refuse_deep_nesting(source: Input) -> None:
@@ -45,7 +46,7 @@ def _refuse_deep_nesting(source: Input) -> None:
     depth = 0
     for found in _BRACKETS.finditer(source.content):
         if found["close"] is not None:
-            depth = max(0, depth - 1)  # the `>=` of an affine set closes nothing, the `<=` of a size opens nothing
+            depth = max(0, depth - 1)
         elif found["open"] is not None:
             depth += 1
             if depth > MOST_NESTED:

@@ -18,16 +18,17 @@ from stc.iteration.task_timeline import Cycles
 from stc.network.graph import Channel
 
 
-def depth_without_gaps(written: Cycles, taken: Cycles, least: int = SHALLOW) -> int:
-    """The least depth, from `least` on, at which each token of a load task is written before it is taken.
+def depth_without_gaps(written: Cycles, needed: Cycles, taken: Cycles, least: int = SHALLOW) -> int:
+    """The least depth, from `least` on, at which each token of a load task is written before it is needed.
 
-    `written`: when nothing holds the task up, `taken`: by the reader then. Held up, it keeps the distances of its words: each comes
-    as many cycles behind the one before as without, or when there is room, whatever is later.
+    `written`: when nothing holds the task up, `needed` and `taken`: by the reader then, which may hold a token for a while. That a
+    deeper FIFO may answer a cycle later is left to whoever counts its cycles. Held up, it keeps the distances of its words: each
+    comes as many cycles behind the one before as without, or when there is room, whatever is later.
     """
     enough = max(least, len(written))
     while least < enough:
         tried = (least + enough) // 2
-        if np.all(_held_up(written, taken, tried) < taken):
+        if np.all(_held_up(written, taken, tried) < needed):
             enough = tried
         else:
             least = tried + 1
@@ -49,17 +50,17 @@ def depths_ahead(networks: Sequence[Network], fifos: Sequence[Channel]) -> dict[
     whose tokens may as well be late.
     """
     runs = [(network, earliest_run(network)) for network in networks]
-    shallow = {fifo.name: fifo.depth for fifo in fifos}
+    shallow: dict[str, int] = {fifo.name: fifo.depth for fifo in fifos}
 
     def is_enough(depths: Mapping[str, int]) -> bool:
-        return all(bounded_run(network, shallow | depths, run, run.makespan) is not None for network, run in runs)
+        return all(bounded_run(network, {**shallow, **depths}, run, run.makespan) is not None for network, run in runs)
 
     if is_enough({}):
         return {}
     deeper = {
-        fifo.name: depth
-        for fifo in fifos
-        if (depth := max(depth_without_gaps(run.written[fifo.name], run.taken[fifo.name]) for _, run in runs)) > fifo.depth
+        name: depth
+        for name, fifo in ((fifo.name, fifo) for fifo in fifos)
+        if (depth := max(depth_without_gaps(run.written[name], run.needed[name], run.taken[name]) for _, run in runs)) > fifo.depth
     }
     alike: dict[tuple[int, int], list[str]] = {}
     for fifo in fifos:

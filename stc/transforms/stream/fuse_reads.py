@@ -37,12 +37,12 @@ class FuseReads(ModulePass):
     Where entries are used again by other loops, in the first iteration of all of these, a token is read and stored, and the others
     find it in the buffer, which keeps the dimensions that move inside those loops.
 
-    Where the nest that computes runs in another order than the tokens come in, its loops are interchanged, if each entry of memory
-    then sees the same accesses in the same order (sums add up as before, bit for bit), and if waiting for sums does not cost more
-    than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes; nor where a buffer is used in two nests, or entries
-    that are used again come in another order than they are used first, or where tokens of the same stream are moved in between; nor
-    where iterations share a token whose width is no power of two, unless it is a whole row (to know which iteration reads it would
-    take a divider, emission rule 16).
+    Where the nest that computes runs in another order than the tokens come in, its loops are interchanged, if each entry of
+    memory then sees the same accesses in the same order (sums add up as before, bit for bit), and if waiting for sums, or for
+    several tokens of one stream, does not cost more than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes;
+    nor where a buffer is used in two nests, or entries that are used again come in another order than they are used first, or
+    where tokens of the same stream are moved in between; nor where iterations share a token whose width is no power of two,
+    unless it is a whole row (to know which iteration reads it would take a divider, emission rule 16).
 
     A task that reads two streams in turn, instead of one tile after the other, may need more of one to be waiting: FIFOs grow until
     a run of the token model ends, as in `set-fifo-depths`.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from stc.analysis.stream_transfers import Transfer, Use, drains
+from stc.analysis.stream_transfers import Transfer, Use, drains, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.transforms.index_constant import index_constant
@@ -30,7 +30,8 @@ class FuseWrites(ModulePass):
 
     Fused where each entry is stored once, whatever the data, in the order in which the tokens leave, and nobody loads it: results
     of element-wise computations, not sums that grow in place. Nothing changes where iterations share a token whose width is no
-    power of two, unless it is a whole row (to know which iteration writes it would take a divider, emission rule 16).
+    power of two, unless it is a whole row (to know which iteration writes it would take a divider, emission rule 16); nor where
+    operands come in another order, for which the nest is interchanged instead (`fuse-reads`) if filling them takes longer.
 
     A task that writes while it reads may need more room in its output before all of its input has come: FIFOs grow until a run of
     the token model ends, as in `set-fifo-depths`.
@@ -59,10 +60,17 @@ class FuseWrites(ModulePass):
 def _fuse_all(task: TaskOp) -> int:
     """How many drains of `task` there were."""
     fused = 0
-    while (pair := next(drains(task), None)) is not None:
+    while (pair := next((pair for pair in drains(task) if not _is_better_interchanged(task, *pair)), None)) is not None:
         _fuse(*pair)
         fused += 1
     return fused
+
+
+def _is_better_interchanged(task: TaskOp, drain: Transfer, use: Use) -> bool:
+    """Whether operands of the nest that come in another order would take longer to fill than the drain takes: to be consumed as
+    they arrive they need the nest in their order, which a nest that writes tokens may not take any more."""
+    others = [fill for fill, other in fills(task) if other.loops[0] is use.loops[0] and other.order != other.loops]
+    return sum(fill.iterations for fill in others) > drain.iterations
 
 
 def _fuse(drain: Transfer, use: Use) -> None:
@@ -80,10 +88,10 @@ def _fuse(drain: Transfer, use: Use) -> None:
 
 def _write_lanes(drain: Transfer, builder: Builder, buffer: SSAValue, lane: int) -> None:
     """What an iteration of the drain writes, loaded from `lane` entries on."""
-    assert isinstance(buffer.type, MemRefType)
     width = drain.width // len(drain.moves)
     for number, move in enumerate(drain.moves):
+        assert isinstance(move, stream.WriteOp) and isinstance(move.value.type, VectorType)
         begin = index_constant(builder, lane + number * width)
-        token = builder.insert(vector.LoadOp(buffer, [begin], VectorType(buffer.type.element_type, [width])))
+        token = builder.insert(vector.LoadOp(buffer, [begin], move.value.type))
         write = builder.insert(stream.WriteOp(token.result, move.stream))
         write.location = move.location

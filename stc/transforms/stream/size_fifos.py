@@ -38,7 +38,7 @@ from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
 MOST_AHEAD = 1 << 20
-"""Bytes that FIFOs get in all so that load tasks run ahead, where nobody asks for more: three hundredths of a U55C's memory."""
+"""Bytes that the FIFOs of a kernel get so that load tasks run ahead, where nobody asks for more: a fortieth of a U55C's memory."""
 MOST_DEPTH = (1 << 31) - 1
 """Of a FIFO: it is an int of the C++."""
 
@@ -124,10 +124,10 @@ class SizeFifos(FindingPass):
     `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth
     where that loses no cycle: a DMA that waits costs nothing. Where words come with gaps (bursts begin anew, ports are shared)
     it is as deep as the task has to run ahead for them to be there when they are needed (`stc.fifo.run_ahead`), the cheapest
-    first, up to 1 MiB in all. A kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined
-    loop, tasks that wait for each other too often to be followed) keeps the depths of `set-fifo-depths` as what is required.
-    Where sizes are known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at
-    every value, or at some where these are many: the depths are enough for each.
+    first, up to 1 MiB of a kernel; not where all depths are given. A kernel whose tasks are not modelled in time (blocks taken
+    under a condition in a pipelined loop, tasks that wait for each other too often to be followed) keeps the depths of
+    `set-fifo-depths` as what is required. Where sizes are known at run time there is a schedule at their maxima, in the middle
+    and at 1, and a run to the end at every value, or at some where these are many: the depths are enough for each.
 
     Options:
     * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue
@@ -193,16 +193,18 @@ class SizeFifos(FindingPass):
         graph = kernel.graph
         plans: list[FifoPlan] = []
         found, untimed = None, None
+        ahead = self._ahead(graph)
         if any(fifo.name not in given for fifo in graph.sized):
             try:
                 plans = self._plans(kernel)
                 found = replace(plans[0], slots=_most_slots(plans))
+                ahead = ahead or self._needed_ahead(kernel)
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
         least = {fifo.name: max(least_depth(fifo), slots.get(fifo.name, 0)) for fifo in graph.sized}  # room of one iteration
         before = {fifo.name: fifo.depth for fifo in graph.fifos}
-        wanted = before | (least if untimed is None else {}) | self._ahead(kernel, timed=found is not None) | dict(given)
+        wanted = before | (least if untimed is None else {}) | ahead | dict(given)
         ends = depths_of_run(kernel.op, wanted, kernel.traces)
         if found is not None and not found.may_grow:
             self._require_enough(graph, {name: wanted[name] for name in found.slots}, ends)
@@ -249,14 +251,19 @@ class SizeFifos(FindingPass):
         loops = (op for op in kernel.op.walk() if isinstance(op, scf.ForOp))
         return frozenset(pipeline_style(loop) for loop in loops if pipeline_ii(loop) is not None)
 
-    def _ahead(self, kernel: _Kernel, *, timed: bool) -> dict[str, int]:
-        """Depths of FIFOs that load tasks fill: an even part of the budget for them, or what each needs if tasks are `timed`."""
+    def _ahead(self, graph: TaskGraph) -> dict[str, int]:
+        """Depths of FIFOs that load tasks fill, out of the budget for them."""
+        fed = [fifo for fifo in graph.fifos if fifo.name in graph.memory_fed]
+        if not fed or self.run_ahead == 0:
+            return {}
+        share = self.run_ahead * 8 // len(fed)
+        return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
+
+    def _needed_ahead(self, kernel: _Kernel) -> dict[str, int]:
+        """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `MOST_AHEAD` goes; UntimedError without a
+        schedule."""
         fed = [fifo for fifo in kernel.graph.fifos if fifo.name in kernel.graph.memory_fed]
-        if self.run_ahead:
-            share = self.run_ahead * 8 // max(1, len(fed))
-            return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
-        networks = [kernel.network(values) for values in kernel.scheduled_at] if timed else []
-        return deepest_within(MOST_AHEAD * 8, fed, depths_ahead(networks, fed)) if networks else {}
+        return deepest_within(MOST_AHEAD * 8, fed, depths_ahead([kernel.network(at) for at in kernel.scheduled_at], fed))
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]

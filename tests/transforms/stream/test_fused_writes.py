@@ -60,6 +60,7 @@ class Case:
     drain: str = "abc"
     before: str = ""
     between: str = ""
+    inside: str = ""
     guard: bool = False
     room: int = 0
     """Entries of the tile along the last dimension that are not drained."""
@@ -85,7 +86,8 @@ class Case:
             %v = vector.extract %w[0] : f32 from vector<1xf32>
             %r = arith.mulf %v, %v : f32
             {stored}
-          }} {{stc.unroll = 0 : i32}}""")
+          }} {{stc.unroll = 0 : i32}}
+          {self.inside}""")
         drain = self.nest(self.drain, self.width * self.ports, "\n".join(f"""
           %lane{port} = arith.constant {port * self.width} : index  %at{port} = arith.addi %c, %lane{port} : index
           %v{port} = vector.load %tile[%a, %b, %at{port}] : memref<{tile}xf32>, !W
@@ -161,6 +163,7 @@ def test_tokens_of_several_ports(width: int, ports: int, at_once: int) -> None:
 
 
 ENTRY = "memref<3x5x12xf32>"
+OTHER = "%other = memref.alloc() : memref<4xf32>"
 
 
 @pytest.mark.parametrize("case", [
@@ -171,10 +174,12 @@ ENTRY = "memref<3x5x12xf32>"
     Case((3, 5, 12), 4, 4, before=f"%f = arith.constant 1.0 : f32  memref.store %f, %tile[%c0, %c0, %c0] : {ENTRY}"),
     Case((3, 5, 12), 4, 4, between=f"%f = arith.constant 1.0 : f32  memref.store %f, %tile[%c0, %c1, %c0] : {ENTRY}"),
     Case((3, 5, 12), 4, 4, between=f"%f = memref.load %tile[%c0, %c1, %c0] : {ENTRY}"),
-    Case((3, 5, 12), 4, 4, between="%f = vector.load %tile[%c0, %c1, %c0] : " + ENTRY + ", !W  stream.write %f into %o0 : !S"),
+    Case((3, 5, 12), 4, 4, before=OTHER, between="%f = vector.load %other[%c0] : memref<4xf32>, !W  stream.write %f into %o0 : !S"),
+    Case((3, 5, 12), 4, 4, before=OTHER, inside="%f = vector.load %other[%c0] : memref<4xf32>, !W  stream.write %f into %o0 : !S"),
 ])  # fmt: skip
 def test_what_stays(case: Case) -> None:
-    """A condition, widths that do not divide or take a divider, a part that is not drained, and other accesses to the tile."""
+    """A condition, widths that do not divide or take a divider, a part that is not drained, other accesses to the tile, and other
+    tokens of the stream."""
     text = case.text().replace("!S", "!stream.stream<vector<4xf32>, depth: 45>")
     module = parse_module(text, "writes.mlir")
     FuseWrites().apply(make_context(), module)
@@ -187,6 +192,69 @@ def test_entries_that_are_not_stored_to_stay() -> None:
     module = parse_module(text, "writes.mlir")
     FuseWrites().apply(make_context(), module)
     assert str(module) == str(parse_module(text, "writes.mlir"))
+
+
+NEST = """
+dataflow.kernel @k() {{
+  %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  %out = stream.create @out : !stream.stream<{word}, depth: 2>
+  dataflow.task @feed ins() outs(%o = %in : !stream.stream<vector<1xf32>, depth: 2>) {{
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %tokens = arith.constant 32 : index
+    %zero = arith.constant 0.0 : f32  %token = vector.broadcast %zero : f32 to vector<1xf32>
+    scf.for %i = %c0 to %tokens step %c1 {{ stream.write %token into %o : !stream.stream<vector<1xf32>, depth: 2> }}
+  }}
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs(%q = %out : !stream.stream<{word}, depth: 2>) {{
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %none = arith.constant {trips} : index
+    %x = memref.alloc() : memref<8x4xf32>
+    %tile = memref.alloc() : memref<4x{columns}xf32>
+    scf.for %i = %c0 to %c8 step %c1 {{ scf.for %j = %c0 to %c4 step %c1 {{
+      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+      vector.store %v, %x[%i, %j] : memref<8x4xf32>, vector<1xf32>
+    }} }}
+    scf.for %z = %c0 to %none step %c1 {{ scf.for %i = %c0 to %c4 step %c1 {{ scf.for %j = %c0 to %c{columns} step %c1 {{
+      %a = memref.load %x[%j, %i] : memref<8x4xf32>
+      memref.store %a, %tile[%i, {column}] : memref<4x{columns}xf32>
+    }} }} }}
+    scf.for %i = %c0 to %c4 step %c1 {{ scf.for %j = %c0 to %c{columns} step %c{width} {{
+      %v = vector.load %tile[%i, %j] : memref<4x{columns}xf32>, {word}
+      stream.write %v into %q : !stream.stream<{word}, depth: 2>
+    }} }}
+  }}
+  dataflow.task @end ins(%p = %out : !stream.stream<{word}, depth: 2>) outs() {{
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %tokens = arith.constant {tokens} : index
+    scf.for %i = %c0 to %tokens step %c1 {{ %v = stream.read %p : !stream.stream<{word}, depth: 2> }}
+  }}
+}}
+"""
+
+
+def nest(width: int, column: str = "%j", columns: int = 8, trips: int = 1) -> str:
+    """A tile that is computed from an operand which comes in the other order, and drained by tokens of this width."""
+    return NEST.format(
+        width=width, column=column, columns=columns, trips=trips, word=f"vector<{width}xf32>", tokens=4 * columns // width
+    )
+
+
+@pytest.mark.parametrize(("width", "stays"), [(1, False), (4, True), (8, True)])
+def test_a_nest_that_is_better_interchanged_stays(width: int, stays: bool) -> None:
+    """32 tokens of an operand in another order: the nest takes it, and its results leave in 8 or 4 tokens of their own."""
+    module = parse_module(nest(width), "writes.mlir")
+    before = str(module)
+    FuseWrites().apply(make_context(), module)
+    assert (str(module) == before) is stays
+
+
+DIAGONAL = nest(4, column="%i", columns=4).replace("scf.for %j = %c0 to %c4 step %c1 {\n      %a = memref.load %x[%j, %i]", """
+      %a = memref.load %x[%i, %i]""").replace("} } }", "} }")
+
+
+@pytest.mark.parametrize("text", [DIAGONAL, nest(1, trips=0)])
+def test_a_diagonal_and_a_nest_that_never_runs_stay(text: str) -> None:
+    module = parse_module(text, "writes.mlir")
+    before = str(module)
+    FuseWrites().apply(make_context(), module)
+    assert str(module) == before
 
 
 RECONVERGENT = """
