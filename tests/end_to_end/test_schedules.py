@@ -174,7 +174,7 @@ def test_a_memory_that_is_given_is_taken_and_the_others_are_chosen(tmp_path: Pat
     again = compiled(tmp_path / "again", LINEAR, "--schedule", str(tmp_path / "first" / "schedule.toml"))
     assert again == found
     memories = tomllib.loads(found["schedule.toml"].decode())["stc"]["memories"]
-    assert memories["fc.x"] == "bram" and memories["fc.fc"] == "lutram"
+    assert memories["fc.x"] == "bram" and memories["fc.fc_partial"] == "lutram"
     pragmas = {line for line in found["kernel.cpp"].decode().splitlines() if "bind_storage" in line}
     assert "#pragma HLS bind_storage variable=x type=ram_s2p impl=bram latency=1" in pragmas
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -29,8 +30,8 @@ def parsed(text: str) -> ModuleOp:
     return module
 
 
-def lowering(first: str = "flatten-tasks", last: str = "") -> list[Step]:
-    return part(steps(stages(small_options())), first, last)
+def lowering(first: str = "flatten-tasks", last: str = "", **options: Any) -> list[Step]:
+    return part(steps(stages(small_options(**options))), first, last)
 
 
 @dataclass(frozen=True)
