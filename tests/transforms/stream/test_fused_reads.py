@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from tile_nests import ITENSOR, nest
 from xdsl.dialects.arith import AndIOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
@@ -63,9 +64,6 @@ func.func @main(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
 """
 
 
-ITENSOR = "!itensor.itensor<{width}xf32, iter_space: [{trips}] * [{width}], iter_map: (d0) -> (d0)>"
-
-
 @dataclass(frozen=True)
 class Case:
     """A buffer of `extents`, filled in the order `fill` of its dimensions by tokens of `width` along the last; used in the order
@@ -90,9 +88,7 @@ class Case:
     """Streams that bring a token each in an iteration of the fill."""
 
     def nest(self, order: str, step: int, last: int, body: str) -> str:
-        extents, steps = dict(zip("abcr", (*self.extents[:2], last, self.again), strict=True)), {"a": 1, "b": 1, "c": step, "r": 1}
-        loops = [f"scf.for %{name} = %c0 to %c{extents[name]} step %c{steps[name]} {{\n" for name in order]
-        return "".join(loops) + body + "}" * len(order)
+        return nest(order, dict(zip("abcr", (*self.extents[:2], last, self.again), strict=True)), {"c": step}, body)
 
     def text(self) -> str:
         shape, size = "x".join(map(str, self.extents)), prod(self.extents)

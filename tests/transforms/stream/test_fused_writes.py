@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from tile_nests import ITENSOR, nest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
 
@@ -45,7 +46,6 @@ func.func @main(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
   func.return %y : tensor<{size}xf32>
 }}
 """
-ITENSOR = "!itensor.itensor<{width}xf32, iter_space: [{trips}] * [{width}], iter_map: (d0) -> (d0)>"
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,7 @@ class Case:
     ports: int = 1
 
     def nest(self, order: str, step: int, body: str) -> str:
-        extents, steps = dict(zip("abc", self.extents, strict=True)), {"a": 1, "b": 1, "c": step}
-        return "".join(f"scf.for %{name} = %c0 to %c{extents[name]} step %c{steps[name]} {{\n" for name in order) + body + "}" * 3
+        return nest(order, dict(zip("abc", self.extents, strict=True)), {"c": step}, body)
 
     def text(self) -> str:
         size, words, ports = prod(self.extents), prod(self.extents) // self.width, range(self.ports)
@@ -229,7 +228,7 @@ dataflow.kernel @k() {{
 """
 
 
-def nest(width: int, column: str = "%j", columns: int = 8, trips: int = 1) -> str:
+def turned(width: int, column: str = "%j", columns: int = 8, trips: int = 1) -> str:
     """A tile that is computed from an operand which comes in the other order, and drained by tokens of this width."""
     return NEST.format(
         width=width, column=column, columns=columns, trips=trips, word=f"vector<{width}xf32>", tokens=4 * columns // width
@@ -239,17 +238,17 @@ def nest(width: int, column: str = "%j", columns: int = 8, trips: int = 1) -> st
 @pytest.mark.parametrize(("width", "stays"), [(1, False), (4, True), (8, True)])
 def test_a_nest_that_is_better_interchanged_stays(width: int, stays: bool) -> None:
     """32 tokens of an operand in another order: the nest takes it, and its results leave in 8 or 4 tokens of their own."""
-    module = parse_module(nest(width), "writes.mlir")
+    module = parse_module(turned(width), "writes.mlir")
     before = str(module)
     FuseWrites().apply(make_context(), module)
     assert (str(module) == before) is stays
 
 
-DIAGONAL = nest(4, column="%i", columns=4).replace("scf.for %j = %c0 to %c4 step %c1 {\n      %a = memref.load %x[%j, %i]", """
+DIAGONAL = turned(4, column="%i", columns=4).replace("scf.for %j = %c0 to %c4 step %c1 {\n      %a = memref.load %x[%j, %i]", """
       %a = memref.load %x[%i, %i]""").replace("} } }", "} }")
 
 
-@pytest.mark.parametrize("text", [DIAGONAL, nest(1, trips=0)])
+@pytest.mark.parametrize("text", [DIAGONAL, turned(1, trips=0)])
 def test_a_diagonal_and_a_nest_that_never_runs_stay(text: str) -> None:
     module = parse_module(text, "writes.mlir")
     before = str(module)
