@@ -13,7 +13,7 @@ import numpy as np
 
 from stc.fifo.curves import SLOT_LATENCY
 from stc.fifo.depths import SHALLOW
-from stc.fifo.network_run import Network, bounded_run, earliest_run
+from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run
 from stc.iteration.task_timeline import Cycles
 from stc.network.graph import Channel
 
@@ -57,11 +57,8 @@ def depths_ahead(networks: Sequence[Network], fifos: Sequence[Channel]) -> dict[
 
     if is_enough({}):
         return {}
-    deeper = {
-        name: depth
-        for name, fifo in ((fifo.name, fifo) for fifo in fifos)
-        if (depth := max(depth_without_gaps(run.written[name], run.needed[name], run.taken[name]) for _, run in runs)) > fifo.depth
-    }
+    depths = {name: max(_depth_in(run, name) for _, run in runs) for name in shallow}
+    deeper = {name: depth for name, depth in depths.items() if depth > shallow[name]}
     alike: dict[tuple[int, int], list[str]] = {}
     for fifo in fifos:
         if fifo.name in deeper:
@@ -70,6 +67,10 @@ def depths_ahead(networks: Sequence[Network], fifos: Sequence[Channel]) -> dict[
         if is_enough(left := {name: depth for name, depth in deeper.items() if name not in names}):
             deeper = left
     return deeper
+
+
+def _depth_in(run: NetworkRun, fifo: str) -> int:
+    return depth_without_gaps(run.written[fifo], run.needed[fifo], run.taken[fifo])
 
 
 def deepest_within(bits: int, fifos: Iterable[Channel], depths: Mapping[str, int]) -> dict[str, int]:

@@ -109,10 +109,9 @@ class _NoCycleLost:
 
 def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun) -> dict[str, TaskSchedule]:
     """The schedules of all tasks in `run` but those that fill FIFOs which are not sized: these keep to their cycles in `first`."""
-    fed = [fifo for fifo in network.graph.fifos if fifo.name in network.graph.memory_fed]
-    sources = {fifo.producer for fifo in fed}
+    sources = {fifo.producer for fifo in network.graph.fed}
     spare: dict[str, int] = {}
-    for fifo in fed:
+    for fifo in network.graph.fed:
         least = int((run.needed[fifo.name] - first.written[fifo.name]).min()) - latency_of(fifo.depth)
         spare[fifo.consumer] = min(spare.get(fifo.consumer, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]

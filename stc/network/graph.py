@@ -89,6 +89,11 @@ class TaskGraph:
         return frozenset(fifo.name for fifo in self.fifos if fifo.producer in self.loads | self.holds)
 
     @cached_property
+    def fed(self) -> tuple[Channel, ...]:
+        """The same, with what is known of them."""
+        return tuple(fifo for fifo in self.fifos if fifo.name in self.memory_fed)
+
+    @cached_property
     def sized(self) -> tuple[Channel, ...]:
         """The other FIFOs, whose depth counts: a load task that waits costs nothing."""
         return tuple(fifo for fifo in self.fifos if fifo.name not in self.memory_fed)

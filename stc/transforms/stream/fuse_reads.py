@@ -23,7 +23,8 @@ from stc.dialects.facts import LABEL
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, total, where_equal
-from stc.transforms.stream.token_buffers import access_lane, grow_depths, token_buffer, within_token
+from stc.transforms.stream.set_fifo_depths import grow_depths
+from stc.transforms.stream.token_buffers import access_lane, token_buffer, within_token
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, where_equal
-from stc.transforms.stream.token_buffers import access_lane, grow_depths, token_buffer, within_token
+from stc.transforms.stream.set_fifo_depths import grow_depths
+from stc.transforms.stream.token_buffers import access_lane, token_buffer, within_token
 
 
 @dataclass(frozen=True)

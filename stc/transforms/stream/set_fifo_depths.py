@@ -140,6 +140,11 @@ def set_depths(kernel: KernelOp, depths: Mapping[str, int]) -> None:
         set_depth(create, depths[create.sym_name.data])
 
 
+def grow_depths(kernel: KernelOp) -> None:
+    """As deep as a run of the token model needs to end, where tasks move their tokens in another order than before."""
+    set_depths(kernel, depths_of_run(kernel, {create.sym_name.data: create.result.type.depth for create in streams_of(kernel)}))
+
+
 def set_depth(create: stream.CreateOp, depth: int) -> None:
     """Give a stream a new depth, inside the tasks it is a port of as well."""
     type_ = create.result.type

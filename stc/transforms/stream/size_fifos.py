@@ -233,8 +233,8 @@ class SizeFifos(FindingPass):
 
     def _plans(self, kernel: _Kernel) -> list[FifoPlan]:
         """One for each of the values at which there is a schedule."""
-        usable, networks = load_platform(self.platform).usable, map(kernel.network, kernel.scheduled_at)
-        return [FIFOS.decide(self.strategy, FifoProblem(network, usable, self.slack)) for network in networks]
+        usable = load_platform(self.platform).usable
+        return [FIFOS.decide(self.strategy, FifoProblem(network, usable, self.slack)) for network in kernel.networks]
 
     def _require_enough(self, graph: TaskGraph, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
         """CompileError where the design does not end at `depths`, but at `ends`."""
@@ -253,17 +253,16 @@ class SizeFifos(FindingPass):
 
     def _ahead(self, graph: TaskGraph) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill, out of the budget for them."""
-        fed = [fifo for fifo in graph.fifos if fifo.name in graph.memory_fed]
-        if not fed or self.run_ahead == 0:
+        if not graph.fed or self.run_ahead == 0:
             return {}
-        share = self.run_ahead * 8 // len(fed)
-        return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
+        share = self.run_ahead * 8 // len(graph.fed)
+        return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in graph.fed}
 
     def _needed_ahead(self, kernel: _Kernel) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `MOST_AHEAD` goes; UntimedError without a
         schedule."""
-        fed = [fifo for fifo in kernel.graph.fifos if fifo.name in kernel.graph.memory_fed]
-        return deepest_within(MOST_AHEAD * 8, fed, depths_ahead([kernel.network(at) for at in kernel.scheduled_at], fed))
+        fed = kernel.graph.fed
+        return deepest_within(MOST_AHEAD * 8, fed, depths_ahead(kernel.networks, fed))
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]
@@ -316,6 +315,11 @@ class _Kernel:
         told = "; ".join(", ".join(f"{name} = {value}" for name, value in values.items()) for values in self.scheduled_at)
         ran = "all values" if are_all_sampled(symbols) else f"{len(sampled_values(symbols))} values, the ends among them"
         return f"; scheduled at {told}; run to the end at {ran} of {', '.join(str(symbol) for symbol in symbols)}"
+
+    @cached_property
+    def networks(self) -> list[Network]:
+        """At all values at which there is a schedule; UntimedError where a task cannot be timed."""
+        return [self.network(values) for values in self.scheduled_at]
 
     def network(self, values: Mapping[str, int]) -> Network:
         """All tasks in time, at these values of symbols; FIFOs to be sized hold all their tokens."""

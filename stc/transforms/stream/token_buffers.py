@@ -9,11 +9,8 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.stream_transfers import Transfer, Use
-from stc.analysis.task_graph import streams_of
-from stc.dialects.dataflow import KernelOp
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import total
-from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
 
 def token_buffer(transfer: Transfer, use: Use) -> SSAValue:
@@ -45,11 +42,6 @@ def access_lane(transfer: Transfer, use: Use, buffer: SSAValue, access: memref.L
         index = total(builder, terms or [index_constant(builder, 0)])
     stored = [access.value] if isinstance(access, memref.StoreOp) else []
     access.operands = [*stored, buffer, index]
-
-
-def grow_depths(kernel: KernelOp) -> None:
-    """FIFOs as deep as a run of the token model needs to end, where tasks move their tokens in another order than before."""
-    set_depths(kernel, depths_of_run(kernel, {create.sym_name.data: create.result.type.depth for create in streams_of(kernel)}))
 
 
 def _beside(index: SSAValue, position: SSAValue, builder: Builder) -> list[SSAValue]:
