@@ -9,7 +9,7 @@ runs at once. FIFOs are taken to be deep enough for nobody to wait for a reader,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -37,25 +37,52 @@ def span(cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span]) 
     begin = end = 0.0
     for each in after:
         since, until = spans[each.producer]
-        begin = max(begin, since + each.first * (until - since))
-        end = max(end, since + each.last * (until - since) + each.rest * cycles)
+        first, last = since + each.first * (until - since), since + each.last * (until - since) + each.rest * cycles
+        if first > begin:
+            begin = first
+        if last > end:
+            end = last
     return begin, max(end, begin + cycles)
 
 
 @dataclass(frozen=True)
 class Makespan:
-    """Begin and end of computations that take `cycles` by themselves, in topological order, and depend on others as in `after`."""
+    """Begin and end of computations that take `cycles` by themselves, in topological order, and depend on others as in `after`.
+    `known`: `spans` and `readers`, where they are known."""
 
     cycles: Mapping[str, int]
     after: Mapping[str, Sequence[Dependence]]
+    known: tuple[Mapping[str, Span], Mapping[str, Sequence[str]]] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def spans(self) -> Mapping[str, Span]:
         """By name."""
+        if self.known is not None:
+            return self.known[0]
         spans: dict[str, Span] = {}
         for name, cycles in self.cycles.items():
             spans[name] = span(cycles, self.after[name], spans)
         return spans
+
+    @cached_property
+    def readers(self) -> Mapping[str, Sequence[str]]:
+        """Which depend on each."""
+        if self.known is not None:
+            return self.known[1]
+        readers: dict[str, list[str]] = {name: [] for name in self.after}
+        for name, after in self.after.items():
+            for each in after:
+                readers[each.producer].append(name)
+        return readers
+
+    def changed(self, cycles: Mapping[str, int]) -> Makespan:
+        """The same graph with other `cycles` for some; only what these delay is computed anew."""
+        all_cycles, spans, delayed = {**self.cycles, **cycles}, dict(self.spans), set(cycles)
+        for name, after in self.after.items():
+            if name in delayed and (new := span(all_cycles[name], after, spans)) != spans[name]:
+                spans[name] = new
+                delayed.update(self.readers[name])
+        return Makespan(all_cycles, self.after, (spans, self.readers))
 
     @cached_property
     def total(self) -> float:

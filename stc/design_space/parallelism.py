@@ -8,9 +8,10 @@ copies: else tensors would have to be put together and cut again between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TypeAlias
 
 from stc.design_space.makespan import Dependence, Makespan
 from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS
@@ -34,6 +35,10 @@ ONE_PORT = Counts(ports=1)
 """A memory port of which nothing is counted but that it is one."""
 
 
+PortKey: TypeAlias = tuple[bool, str | int]
+"""Of a memory port, or several: whether it writes, and the tensor or the number of those that share it."""
+
+
 @dataclass(frozen=True)
 class MemoryOperand:
     """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? `at_once`: how many lanes of it
@@ -45,6 +50,11 @@ class MemoryOperand:
     at_once: int | None
     shared: int | None = None
     is_written: bool = False
+
+    @property
+    def key(self) -> PortKey:
+        """What it shares its ports with."""
+        return self.is_written, self.tensor if self.shared is None else self.shared
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
@@ -68,7 +78,7 @@ class Parallelism:
         return self.lanes * self.copies * self.rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Work:
     """One computation: points of its iteration space, what one point at once takes (`point`), what each lane of a task and each
     task do besides (`lane`, `task`), and how it can be sped up. `adders_in_luts`: what a point takes more (and, below 0, less)
@@ -108,9 +118,10 @@ class Work:
 
     def more(self, before: Parallelism, now: Parallelism) -> Counts:
         """What one takes more than the other, with adders alike."""
+        points, copies = now.points - before.points, now.copies - before.copies
         lanes = now.lanes * now.copies - before.lanes * before.copies
-        points = self.point.times(now.points - before.points)
-        return points.plus(self.lane.times(lanes)).plus(self.task.times(now.copies - before.copies))
+        amounts = zip(self.point, self.lane, self.task, strict=True)
+        return Counts(*[points * of_point + lanes * of_lane + copies * of_task for of_point, of_lane, of_task in amounts])
 
     def cycles(self, parallelism: Parallelism) -> int:
         """Cycles for all points; of sums no more go on at once than have room in the adder's pipeline beside one another."""
@@ -124,16 +135,40 @@ class Work:
         return sum(operand.ports(parallelism) for operand in self.memory)
 
 
+@dataclass(frozen=True)
+class MemoryPorts:
+    """The memory ports of a design: `needed` of each tensor, or of those that share one, as its most demanding reader does.
+    `users`: who reads or makes each, and how."""
+
+    users: Mapping[PortKey, Sequence[tuple[str, MemoryOperand]]]
+    needed: Mapping[PortKey, int]
+
+    @classmethod
+    def of(cls, works: Sequence[Work], plan: Mapping[str, Parallelism]) -> MemoryPorts:
+        users: dict[PortKey, list[tuple[str, MemoryOperand]]] = {}
+        for work in works:
+            for operand in work.memory:
+                users.setdefault(operand.key, []).append((work.name, operand))
+        return cls(users, {key: _ports_needed(using, plan) for key, using in users.items()})
+
+    @cached_property
+    def count(self) -> int:
+        """Of all."""
+        return sum(self.needed.values())
+
+    def changed(self, works: Iterable[Work], plan: Mapping[str, Parallelism]) -> MemoryPorts:
+        """With what `plan` says of `works` anew."""
+        keys = {operand.key for work in works for operand in work.memory}
+        return replace(self, needed={**self.needed, **{key: _ports_needed(self.users[key], plan) for key in keys}})
+
+
+def _ports_needed(users: Iterable[tuple[str, MemoryOperand]], plan: Mapping[str, Parallelism]) -> int:
+    return max(1 if operand.shared is not None else operand.ports(plan[name]) for name, operand in users)
+
+
 def memory_ports(plan: Mapping[str, Parallelism], works: Sequence[Work]) -> int:
-    """How many a design has. A tensor needs as many as the most demanding of its readers."""
-    needed: dict[tuple[bool, str | int], int] = {}
-    for work in works:
-        for operand in work.memory:
-            name = operand.tensor if operand.shared is None else operand.shared
-            ports = operand.ports(plan[work.name]) if operand.shared is None else 1
-            key = operand.is_written, name
-            needed[key] = max(needed.get(key, 0), ports)
-    return sum(needed.values())
+    """How many a design has."""
+    return MemoryPorts.of(works, plan).count
 
 
 def counts_of(works: Sequence[Work], plan: Mapping[str, Parallelism], port: Counts) -> Counts:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import islice
+from typing import TypeAlias
 
 from stc.design_space.makespan import Makespan
 from stc.design_space.parallelism import (
     ONE_PORT,
+    MemoryPorts,
     Parallelism,
     Work,
     adders_for_luts,
@@ -20,14 +22,10 @@ from stc.design_space.parallelism import (
     lane_counts,
     makespan_of,
     may_be,
-    memory_ports,
     operators_of,
 )
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import Counts
-
-NAMES = [field.name for field in fields(Counts)]
-"""Of resources."""
 
 
 def balanced_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_PORT) -> Mapping[str, Parallelism]:
@@ -72,38 +70,48 @@ class _Budget:
 
     def share(self, taken: Counts) -> float:
         """Parts of all resources that are `taken`, added up."""
-        pairs = ((getattr(taken, name), getattr(self.most, name)) for name in NAMES)
-        return sum(amount / most for amount, most in pairs if most)
+        return sum(amount / most for amount, most in zip(taken, self.most, strict=True) if most)
 
 
-UNLIMITED = _Budget(Counts(**dict.fromkeys(NAMES, sys.maxsize)), ONE_PORT)
+UNLIMITED = _Budget(Counts(*len(Counts._fields) * [sys.maxsize]), ONE_PORT)
 
 
 @dataclass(frozen=True)
 class _State:
-    """What was `chosen` for each of `works`; `operators`: what all of it takes without memory ports."""
+    """What was `chosen` for each of `works`, by `families` of one number of copies. `operators`: what all of it takes without
+    memory ports. `before`: the makespan and the ports of another choice, which differs for the computations `differing`."""
 
     works: Mapping[str, Work]
+    families: Mapping[int, Family]
     chosen: Mapping[str, Parallelism]
     operators: Counts
+    before: tuple[Makespan, MemoryPorts]
+    differing: Collection[str] = ()
 
     @classmethod
     def of(cls, works: Sequence[Work]) -> _State:
         """One point of each at once."""
         chosen = {work.name: Parallelism(1, 1) for work in works}
-        return cls({work.name: work for work in works}, chosen, operators_of(works, chosen))
+        before = makespan_of(works, chosen), MemoryPorts.of(works, chosen)
+        families = {family: tuple(work for work in works if work.family == family) for family in {work.family for work in works}}
+        return cls({work.name: work for work in works}, families, chosen, operators_of(works, chosen), before)
 
     def changed(self, changes: Mapping[str, Parallelism]) -> _State:
         """With what was chosen anew for some."""
         operators = self.operators
         for name, new in changes.items():
             operators = operators.plus(self.works[name].more(self.chosen[name], new))
-        return _State(self.works, {**self.chosen, **changes}, operators)
+        return _State(self.works, self.families, {**self.chosen, **changes}, operators, (self.makespan, self.ports), changes)
 
     @cached_property
     def makespan(self) -> Makespan:
         """Cycles from the first operand to the last result."""
-        return makespan_of(list(self.works.values()), self.chosen)
+        return self.before[0].changed({name: self.works[name].cycles(self.chosen[name]) for name in self.differing})
+
+    @cached_property
+    def ports(self) -> MemoryPorts:
+        """What it has of them."""
+        return self.before[1].changed([self.works[name] for name in self.differing], self.chosen)
 
     @property
     def interval(self) -> int:
@@ -115,7 +123,7 @@ class _State:
 
     def counts(self, budget: _Budget) -> Counts:
         """All that it takes, with as many adders of LUTs as DSPs are short."""
-        taken = self.operators.plus(budget.port.times(memory_ports(self.chosen, list(self.works.values()))))
+        taken = self.operators.plus(budget.port.times(self.ports.count))
         for name in self._in_luts(budget):
             taken = taken.plus(self.works[name].adders_in_luts.times(self.chosen[name].points))
         return taken
@@ -129,7 +137,7 @@ class _State:
         return adders_for_luts(list(self.works.values()), self.chosen, short) if short > 0 else iter(())
 
     def fits(self, budget: _Budget) -> bool:
-        return not self.counts(budget).beyond(budget.most)
+        return self.counts(budget).fits(budget.most)
 
 
 # For the interval -----------------------------------------------------------------------------------------------------
@@ -181,14 +189,15 @@ def _relaxed(state: _State) -> _State:
     """The same interval with as few points at once as it takes, by as few ports and, of these, as few rows."""
     changes: dict[str, Parallelism] = {}
     for name, work in state.works.items():
-        enough = (each for each in _fewer(state, work) if work.cycles(each) <= state.interval)
+        enough = (each for each in _fewer(work, state.chosen[name]) if work.cycles(each) <= state.interval)
         changes[name] = next(enough, state.chosen[name])
     return state.changed(changes)
 
 
-def _fewer(state: _State, work: Work) -> Sequence[Parallelism]:
-    """What takes no more points at once, with as many copies: the fewest points first, of these the fewest ports, then rows."""
-    now = state.chosen[work.name]
+@cache
+def _fewer(work: Work, now: Parallelism) -> Sequence[Parallelism]:
+    """What takes no more points at once than `now`, with as many copies: the fewest points first, of these the fewest ports, then
+    rows."""
     lanes, rows = _possible(work, now.copies)
     possible = (replace(now, lanes=lane, rows=row) for lane in lanes for row in rows if lane * row <= now.lanes * now.rows)
     return sorted((each for each in possible if may_be(work, each)), key=lambda each: (each.points, work.ports(each), each.rows))
@@ -221,8 +230,9 @@ def _starts(works: Sequence[Work], budget: _Budget) -> Iterator[_State]:
     while copies <= MOST_COPIES:
         state = _State.of(works)
         for work in works:
-            divided = largest_divisor(work.divided_extent, copies)
-            state = _with_copies(state, work.family, divided) or state
+            family = state.families[work.family]
+            now = [state.chosen[each.name] for each in family]
+            state = state.changed(_copied(family, now, largest_divisor(work.divided_extent, copies)) or {})
         if state.chosen != previous and state.fits(budget):
             yield state
         previous, copies = state.chosen, 2 * copies
@@ -306,7 +316,7 @@ def _with_room(state: _State, kept: Container[str], budget: _Budget) -> _State |
 
 def _slower(state: _State, name: str) -> _State | None:
     """With fewer points of a computation at once, as many as that leaves."""
-    fewer = (each for each in reversed(_fewer(state, state.works[name])) if each.points < state.chosen[name].points)
+    fewer = (each for each in reversed(_fewer(state.works[name], state.chosen[name])) if each.points < state.chosen[name].points)
     return next((state.changed({name: each}) for each in fewer), None)
 
 
@@ -324,7 +334,7 @@ def _lean(state: _State, budget: _Budget) -> _State:
     makespan than taking them would have had to gain (`LEAST_GAIN`)."""
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
         taken = budget.share(state.counts(budget))
-        for fewer in (state.changed({work.name: each}) for each in _fewer(state, work)):
+        for fewer in (state.changed({work.name: each}) for each in _fewer(work, state.chosen[work.name])):
             given = 1 - budget.share(fewer.counts(budget)) / taken if taken else 0.0
             if given >= 0 and fewer.makespan.total <= (1 + LEAST_GAIN * given) * state.makespan.total:
                 state = fewer
@@ -344,25 +354,41 @@ def _possible(work: Work, copies: int) -> tuple[Sequence[int], Sequence[int]]:
 
 def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
     """The ways to speed up `work`: more lanes, as many as a port brings, more rows, more lanes, more copies of its family."""
-    now = state.chosen[work.name]
+    for step in _in_a_task(work, state.chosen[work.name]):
+        yield state.changed({work.name: step})
+    if work.point.dsp == 0 and not (work.in_luts and copies_in_luts):
+        return
+    family = state.families[work.family]
+    yield from map(state.changed, _more_copies(work, family, tuple(state.chosen[each.name] for each in family)))
+
+
+@cache
+def _in_a_task(work: Work, now: Parallelism) -> Sequence[Parallelism]:
+    """With more lanes and with more rows than `now`, whatever takes no more ports first."""
     lanes, rows = _possible(work, now.copies)
     wider = [replace(now, lanes=more) for more in lanes if more > now.lanes][:1]
     higher = [replace(now, rows=more) for more in rows if more > now.rows][:1]
     needs_port = any(work.ports(step) > work.ports(now) for step in wider)
-    for step in [*higher, *wider] if needs_port else [*wider, *higher]:
-        if may_be(work, step):
-            yield state.changed({work.name: step})
-    if work.point.dsp == 0 and not (work.in_luts and copies_in_luts):
-        return
-    more = (copies for copies in divisors(work.divided_extent) if copies > now.copies)
-    steps = [step for copies in more if (step := _with_copies(state, work.family, copies)) is not None]
-    faster = [step for step in steps if step.cycles(work) < state.cycles(work)]
-    yield from sorted(faster, key=lambda step: _spent(step, work.family))
+    return [step for step in ([*higher, *wider] if needs_port else [*wider, *higher]) if may_be(work, step)]
 
 
-def _spent(state: _State, family: int) -> tuple[int, int]:
+Family: TypeAlias = tuple[Work, ...]
+"""Computations that have one number of copies."""
+
+
+@cache
+def _more_copies(work: Work, family: Family, now: tuple[Parallelism, ...]) -> Sequence[Mapping[str, Parallelism]]:
+    """More copies than `now` of `family`, with which `work` is faster: by what they take."""
+    (before,) = (each for one, each in zip(family, now, strict=True) if one is work)
+    more = (copies for copies in divisors(work.divided_extent) if copies > before.copies)
+    steps = [step for copies in more if (step := _copied(family, now, copies)) is not None]
+    faster = [step for step in steps if work.cycles(step[work.name]) < work.cycles(before)]
+    return sorted(faster, key=lambda step: _spent(family, step))
+
+
+def _spent(family: Family, chosen: Mapping[str, Parallelism]) -> tuple[int, int]:
     """DSPs and LUTs for the points of a family."""
-    taken = [work.taken(state.chosen[name]) for name, work in state.works.items() if work.family == family]
+    taken = [work.taken(chosen[work.name]) for work in family]
     return sum(one.dsp for one in taken), sum(one.lut for one in taken)
 
 
@@ -370,18 +396,15 @@ SMALL_PART = 0.01
 """Of the points of the largest of a family: what has fewer may have copies whose sums wait for the adder."""
 
 
-def _with_copies(state: _State, family: int, copies: int) -> _State | None:
+def _copied(family: Family, before: Sequence[Parallelism], copies: int) -> Mapping[str, Parallelism] | None:
     """The family with as many copies; lanes and rows along the divided loop are cut to what divides a share. None where that is not
     possible."""
     changes: dict[str, Parallelism] = {}
-    most = SMALL_PART * max(work.points for work in state.works.values() if work.family == family)
-    for name, work in state.works.items():
-        if work.family != family:
-            continue
+    most = SMALL_PART * max(work.points for work in family)
+    for work, now in zip(family, before, strict=True):
         if work.divided_extent % copies:
             return None
-        share, now = work.divided_extent // copies, state.chosen[name]
-        then = replace(now, copies=copies)
+        share, then = work.divided_extent // copies, replace(now, copies=copies)
         if work.divides_lanes and work.lane_extent > 1:
             then = replace(then, lanes=max(lanes for lanes in lane_counts(share) if lanes <= now.lanes))
         if work.divides_rows:
@@ -390,5 +413,5 @@ def _with_copies(state: _State, family: int, copies: int) -> _State | None:
             return None  # many narrow tasks instead of few wide ones
         if not (may_be(work, then) or (work.points < most and is_a_task(work, then))):  # what takes no time need not get faster
             return None
-        changes[name] = then
-    return state.changed(changes)
+        changes[work.name] = then
+    return changes

@@ -26,9 +26,9 @@ from stc.platforms.platform import Resources
 _Key = TypeVar("_Key")
 
 
-def schedule(network: Network, usable: Resources, slack: float = 0.0) -> FifoSchedule:
+def schedule(network: Network, usable: Resources, slack: float = 0.0, given: Mapping[str, int] | None = None) -> FifoSchedule:
     """The cheapest schedule of `network`; `slack`: part of the cycles that may be lost. The FIFOs that load tasks fill keep their
-    depth: nobody holds these tasks up.
+    depth: nobody holds these tasks up. `given`: slots that FIFOs have in any case, at no cost.
 
     UntimedError where tasks wait for blocks of each other.
 
@@ -37,23 +37,24 @@ def schedule(network: Network, usable: Resources, slack: float = 0.0) -> FifoSch
     Where the schedule needs more slots the FIFO is a memory, with its latency, in a next one; and so on until no FIFO is deeper
     than it was taken to be. That ends, because memories stay memories; and the design without FIFO limits has these very latencies.
     """
+    given = given or {}
+    network = network.with_depths({fifo.name: max(least_depth(fifo), given.get(fifo.name, 0)) for fifo in network.graph.sized})
     if network.graph.cycle():
         return _as_early_as_possible(network)
     seconds = preparation = 0.0
-    network = network.with_depths({fifo.name: least_depth(fifo) for fifo in network.graph.sized})
-    bounds: dict[str, int] | None = None
+    bounds: dict[str, int] | None = {} if given else None
     while True:
         found, bounds = _NoCycleLost(network, usable, slack).schedule(bounds)
         seconds, preparation = seconds + found.seconds, preparation + found.preparation_seconds
         grown = [fifo for fifo in network.graph.sized if found.slots[fifo.name] > SHALLOW >= fifo.depth]
         if not grown:
             return replace(found, seconds=seconds, preparation_seconds=preparation)
-        network = network.with_depths({fifo.name: SHALLOW + 1 for fifo in grown})
+        network = network.with_depths(found.slots)
 
 
 def _as_early_as_possible(network: Network) -> FifoSchedule:
     """The slots that tasks fill which all run as early as they can; memories where that is more than registers hold."""
-    slots = {fifo.name: least_depth(fifo) for fifo in network.graph.sized}
+    slots = {fifo.name: fifo.depth for fifo in network.graph.sized}
     while True:
         network = network.with_depths(slots)
         run = earliest_run(network)

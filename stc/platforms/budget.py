@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import floor
+from operator import le
+from typing import NamedTuple
 
 from stc.diagnostics import CompileError
 from stc.platforms.platform import Platform, Resources, load_platform
@@ -33,8 +35,7 @@ class Amount:
         return floor(total * self.number / 100 + 1e-9) if self.is_share else int(self.number)
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """What a design takes, or may take: `bram` are blocks of 18 kbit, `uram` of 288 kbit, `ports` those of external memory."""
 
     dsp: int = 0
@@ -54,8 +55,12 @@ class Counts:
 
     def beyond(self, limits: Counts) -> dict[str, int]:
         """By name what is more than `limits` have, and by how much."""
-        pairs = {field.name: getattr(self, field.name) - getattr(limits, field.name) for field in fields(self)}
-        return {name: more for name, more in pairs.items() if more > 0}
+        triples = zip(self._fields, self, limits, strict=True)
+        return {name: amount - limit for name, amount, limit in triples if amount > limit}
+
+    def fits(self, limits: Counts) -> bool:
+        """Whether nothing is more than `limits` have."""
+        return all(map(le, self, limits))
 
 
 NOTHING = Counts()
@@ -80,7 +85,7 @@ class Budget:
     def parse(text: str) -> Budget:
         """What `text` says; CompileError for unknown and repeated names, and for what is no amount up to 100 %."""
         found: dict[str, Amount] = {}
-        known = [field.name for field in fields(Counts)]
+        known = Counts._fields
         whole, slash, parts = text.partition("/")
         if slash and not re.fullmatch("[1-9][0-9]*", parts):
             raise CompileError(f"budget has '/{parts}'", accepted="/ and a number from 1")
@@ -99,7 +104,7 @@ class Budget:
 
     @property
     def _said(self) -> dict[str, Amount]:
-        amounts: dict[str, Amount | None] = {field.name: getattr(self, field.name) for field in fields(Counts)}
+        amounts: dict[str, Amount | None] = {name: getattr(self, name) for name in Counts._fields}
         return {name: amount for name, amount in amounts.items() if amount is not None}
 
     @property

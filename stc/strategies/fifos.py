@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stc.fifo.network_run import Network
 from stc.fifo.published import published_slots
@@ -21,11 +21,13 @@ from stc.strategies.registry import Decision, WrongPlan
 @dataclass(frozen=True)
 class FifoProblem:
     """All tasks with what they do in time (`network`), in which FIFOs to be sized hold all their tokens, and rings of buffers have
-    their size. `usable`: what the device has. `slack`: part of the cycles that may be lost."""
+    their size. `usable`: what the device has. `slack`: part of the cycles that may be lost. `given`: slots that FIFOs have in any
+    case, since the same tasks need them where a run-time size has another value."""
 
     network: Network
     usable: Resources
     slack: float = 0.0
+    given: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def fifos(self) -> tuple[Channel, ...]:
@@ -65,7 +67,7 @@ FIFOS: Decision[FifoProblem, FifoPlan] = Decision("fifos", "no-stall", "whole sl
 @FIFOS.strategy("no-stall")
 def no_stall(problem: FifoProblem) -> FifoPlan:
     """Ours: the cheapest FIFOs with which no cycle is lost against unlimited ones."""
-    found = schedule(problem.network, problem.usable, problem.slack)
+    found = schedule(problem.network, problem.usable, problem.slack, problem.given)
     return FifoPlan(found.slots, found.makespan, found.solver, found.seconds, found.preparation_seconds)
 
 

@@ -9,7 +9,7 @@ refused. The platform's plan (`plan`, the default) is an aim: then the cheapest 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stc.diagnostics import BeyondBudget
@@ -36,23 +36,23 @@ class Fit:
     @property
     def lacking(self) -> str:
         """What it takes too much of, in words; empty where it fits."""
-        taken, has = asdict(self.emitted), asdict(self.budget)
+        taken, has = self.emitted._asdict(), self.budget._asdict()
         return ", ".join(f"{taken[name]:,} {NAMES[name]} of {has[name]:,}" for name in self.emitted.beyond(self.budget))
 
     def smaller(self, searched: Counts) -> Counts:
         """Within what to search next, where it was `searched` before."""
         assert self.expected is not None
-        said, taken, has = asdict(self.expected), asdict(self.emitted), asdict(self.budget)
+        said, taken, has = self.expected._asdict(), self.emitted._asdict(), self.budget._asdict()
         less = {name: int(MARGIN * said[name] * has[name] / taken[name]) for name in self.emitted.beyond(self.budget)}
-        return Counts(**asdict(searched) | less)
+        return Counts(**searched._asdict() | less)
 
     def report(self, tries: int, cycles: int | None) -> dict[str, Any]:
         """The section "budget" of report.json, with the `cycles` that the search expected."""
         return {
             "origin": "estimated: no synthesis; expected: before tiling, by the model of the search",
-            "budget": asdict(self.budget),
-            "taken": asdict(self.emitted),
-            "expected": None if self.expected is None else asdict(self.expected),
+            "budget": self.budget._asdict(),
+            "taken": self.emitted._asdict(),
+            "expected": None if self.expected is None else self.expected._asdict(),
             "expected_cycles": cycles,
             "tries": tries,
         }
@@ -70,12 +70,12 @@ def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries
     if fit.expected is None or tries >= MOST_TRIES or (before is not None and fit.expected == before.expected):
         raise _beyond(options, fit, f", the least of {tries} searches" if tries > 1 else "")
     searched = Budget.parse(options.search_within or options.budget).limits(load_platform(options.platform))
-    less = asdict(fit.smaller(searched))
+    less = fit.smaller(searched)._asdict()
     return replace(options, search_within=",".join(f"{name}={count}" for name, count in less.items()))
 
 
 def _beyond(options: PipelineOptions, fit: Fit, among: str) -> BeyondBudget:
-    least = ",".join(f"{name}={asdict(fit.emitted)[name]}" for name in fit.emitted.beyond(fit.budget))
+    least = ",".join(f"{name}={fit.emitted._asdict()[name]}" for name in fit.emitted.beyond(fit.budget))
     what = f"the design takes {fit.lacking}{among}"
     return BeyondBudget(what, where=f"--budget {options.budget}", accepted=f"{least} or more, or other tiles")
 

@@ -155,7 +155,7 @@ def test_every_resource_bounds():
     enough = Counts(dsp=40, lut=246, ff=246, bram=22, uram=0, ports=2)
     assert balanced_parallelism([one], enough, port)["a"].lanes == 8
     for name in ("dsp", "lut", "ff", "bram"):
-        assert balanced_parallelism([one], replace(enough, **{name: getattr(enough, name) - 1}), port)["a"].lanes == 4
+        assert balanced_parallelism([one], enough._replace(**{name: getattr(enough, name) - 1}), port)["a"].lanes == 4
     assert counts_of([one], {"a": Parallelism(8, 1)}, port) == enough
 
 
@@ -171,7 +171,7 @@ def test_adders_take_luts_where_dsps_are_short(search: Callable[..., Mapping[str
     few, enough = (Counts(dsp, 26_624, 10**9, 10**9, 10**9, 32) for dsp in (192, 320))
     assert search(works, few)["a"] == Parallelism(64, 1, adders_in_luts=True)
     assert search(works, enough)["a"] == Parallelism(64, 1)
-    assert search(works, replace(few, lut=26_623))["a"].points == 32
+    assert search(works, few._replace(lut=26_623))["a"].points == 32
     assert counts_of(works, search(works, few), Counts(ports=1)).dsp == 192
 
 

@@ -232,9 +232,12 @@ class SizeFifos(FindingPass):
         )
 
     def _plans(self, kernel: _Kernel) -> list[FifoPlan]:
-        """One for each of the values at which there is a schedule."""
-        usable = load_platform(self.platform).usable
-        return [FIFOS.decide(self.strategy, FifoProblem(network, usable, self.slack)) for network in kernel.networks]
+        """One for each of the values at which there is a schedule. What those before need the next ones have."""
+        usable, plans = load_platform(self.platform).usable, list[FifoPlan]()
+        for network in kernel.networks:
+            problem = FifoProblem(network, usable, self.slack, _most_slots(plans))
+            plans.append(FIFOS.decide(self.strategy, problem))
+        return plans
 
     def _require_enough(self, graph: TaskGraph, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
         """CompileError where the design does not end at `depths`, but at `ends`."""
@@ -338,7 +341,8 @@ class _Kernel:
 
 def _most_slots(plans: Sequence[FifoPlan]) -> dict[str, int]:
     """Of each FIFO the most that a plan has."""
-    return {name: max(plan.slots.get(name, 0) for plan in plans) for name in plans[0].slots}
+    names = plans[0].slots if plans else ()
+    return {name: max(plan.slots.get(name, 0) for plan in plans) for name in names}
 
 
 def _scheduled_depths(path: str) -> dict[str, int]:
