@@ -349,7 +349,8 @@ class Manifest:
     """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on.
 
     `draws`: what the design is checked with; runs that look at one of them only take the first. `tolerance`: that of floats, which
-    `Draw.allowed` was made with.
+    `Draw.allowed` was made with. `design`: a checksum of the C++ of kernels and layout as emitted; binaries for cards carry it. Empty
+    where nobody made one.
     """
 
     schema_version: int
@@ -365,6 +366,7 @@ class Manifest:
     memory: MemoryTiming | None = None
     copies: tuple[Copy, ...] = ()
     draws: tuple[Draw, ...] = ()
+    design: str = field(default="", metadata=LEFT_OUT)
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
 
