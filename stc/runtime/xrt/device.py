@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
@@ -93,3 +97,24 @@ def _build_driver(vendor: Path, library: Path) -> None:
             lines = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
             raise CompileError(f"g++ failed: {lines[0]}", where="driver of C simulation behind XRT", accepted=PACKAGES)
         built.replace(library)
+
+
+def open_xrt(folder: Path) -> tuple[Any, Any]:
+    """pyxrt, or what stands for it, and the first device: a card, or where there is none, or XCL_EMULATION_MODE is noop, the simulated
+    one; of that the runtime has `built_xclbin`. CompileError where XRT or a compiler is missing, or it is open for another project.
+    """
+    runtime = _pyxrt()
+    if has_card() and os.environ.get("XCL_EMULATION_MODE") != "noop":
+        return runtime, runtime.device(0)
+    simulated = simulated_device(folder)
+    os.environ.update(simulated.environment)  # XRT reads it when it opens its first device
+    namespace = SimpleNamespace(**vars(runtime), built_xclbin=simulated.xclbin)
+    return namespace, runtime.device(0)
+
+
+def _pyxrt() -> ModuleType:
+    """The vendor's, or ours over XRT's C functions."""
+    try:
+        return import_module("pyxrt")
+    except ImportError:
+        return import_module("stc.runtime.xrt.c_pyxrt")

@@ -8,6 +8,7 @@
 // XRT has no interface for drivers of others: the functions of its own device are replaced in its table of virtual functions, where they
 // are found by their addresses. Their names are those of 2.13, which Debian 12 has; another version is refused.
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -157,6 +158,19 @@ struct Vendor {
 constexpr unsigned BANK_MASK = 0xFFFF;
 constexpr unsigned NO_DEVICE_MEMORY = XCL_BO_FLAGS_EXECBUF | XCL_BO_FLAGS_HOST_ONLY;
 
+// Whether XRT allocates by itself: where an argument lies in another bank than the port is linked to, it warns, and gives the kernel a copy
+// in the right bank, whose content is lost.
+bool of_xrt_itself() {
+  void *frames[16];
+  const int count = backtrace(frames, 16);
+  for (int i = 0; i < count; i += 1) {
+    Dl_info found;
+    if (dladdr(frames[i], &found) != 0 && found.dli_sname != nullptr && std::strstr(found.dli_sname, "xrt_core2bo5clone") != nullptr)
+      return true;
+  }
+  return false;
+}
+
 void placed(unsigned handle, size_t size, unsigned flags) {
   Device &d = device();
   const std::lock_guard<std::mutex> lock(d.mutex);
@@ -172,6 +186,7 @@ void placed(unsigned handle, size_t size, unsigned flags) {
   auto buffer = std::make_shared<Buffer>();
   buffer->bank = flags & BANK_MASK;
   buffer->size = size;
+  buffer->local_copy = of_xrt_itself();
   buffer->address = bank.base + PAGE + bank.used;
   bank.used += taken;
   buffer->memory.reset(new char[size]);
@@ -250,7 +265,7 @@ void sync(Self self, unsigned handle, xclBOSyncDirection direction, size_t size,
     std::memcpy(host + offset, buffer.memory.get() + offset, size);
 }
 
-// On the device. XRT does so by itself where a buffer lies in another bank than the port.
+// On the device.
 void copy(Self, unsigned target, unsigned source, size_t size, size_t to, size_t from) {
   Device &d = device();
   const std::lock_guard<std::mutex> lock(d.mutex);
@@ -260,7 +275,6 @@ void copy(Self, unsigned target, unsigned source, size_t size, size_t to, size_t
     fail("copy beyond the end of a buffer");
   std::memcpy(into->second->memory.get() + to, of->second->memory.get() + from, size);
   into->second->sent = into->second->sent || of->second->sent;
-  into->second->local_copy = true;
 }
 
 // The xclbin ---------------------------------------------------------------------------------------------------------------------
@@ -459,14 +473,14 @@ const Unit &unit_of(Device &d, const ert_start_kernel_cmd *start) {
 
 std::string named(const Unit &unit, const Argument &argument) { return "argument '" + argument.name + "' of " + unit.name; }
 
-Buffer *bound(Device &d, Self self, const Unit &unit, const Argument &argument, uint64_t address) {
+Buffer *bound(Device &d, const Unit &unit, const Argument &argument, uint64_t address) {
   const std::string name = named(unit, argument);
-  if (address == 0) fail(name + " is not set");
   Buffer *buffer = d.at(address);
   if (buffer == nullptr) fail(name + " is no address of a buffer");
   const std::string bank = d.bank(unsigned(argument.bank)).tag;
   if (buffer->local_copy)
-    fail(name + " is a copy that XRT made, because the host's buffer lies in another bank than " + bank + ", which the port is linked to");
+    fail(name + " is a copy that XRT made, because the host's buffer lies in another bank than " + bank +
+         ", which the port is linked to");
   if (buffer->bank != unsigned(argument.bank))
     fail(name + " is a buffer in " + d.bank(buffer->bank).tag + "; the port is linked to " + bank);
   const uint64_t left = buffer->address + buffer->size - address;
@@ -513,13 +527,19 @@ void exec(Self self, unsigned handle) {
   const Unit &unit = unit_of(d, start);
   const auto *registers = reinterpret_cast<const char *>(start->data + start->extra_cu_masks);
   Command command{handle, packet, &unit, {}, {}, {}};
-  for (const Argument &argument : unit.arguments) {
+  const auto value_of = [&](const Argument &argument) {
     uint64_t value = 0;
     std::memcpy(&value, registers + argument.offset, argument.port != nullptr ? 8 : 4);
+    return value;
+  };
+  for (const Argument &argument : unit.arguments)
+    if (argument.port != nullptr && value_of(argument) == 0) fail(named(unit, argument) + " is not set");
+  for (const Argument &argument : unit.arguments) {
+    const uint64_t value = value_of(argument);
     command.scalars.push_back(int(value));
     command.pointers.push_back(nullptr);
     if (argument.port == nullptr) continue;
-    Buffer *buffer = bound(d, self, unit, argument, value);
+    Buffer *buffer = bound(d, unit, argument, value);
     command.buffers.emplace_back(&argument, buffer);
     command.pointers.back() = buffer->memory.get() + (value - buffer->address);
   }

@@ -79,11 +79,6 @@ class Memory:
         return [Bank(self.kind, index, self.channel_bytes) for index in range(self.channels)]
 
 
-def identity(manifest: Manifest) -> list[str]:
-    """What an xclbin with the kernels of this project contains as text, and no other: a mark for each kernel."""
-    return [f"stc-{kernel.name}-{manifest.design}" for kernel in manifest.kernels]
-
-
 def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, libraries: Sequence[Path]) -> None:
     """An xclbin with the kernels of all projects, by their folders; written whole or not at all.
 
@@ -95,10 +90,10 @@ def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, 
     sections = {
         Section.BITSTREAM: _bitstream(libraries),
         Section.EMBEDDED_METADATA: _metadata(name, units).encode(),
-        Section.MEM_TOPOLOGY: _topology(memory.banks, {bank for _, _, bank in links}),
+        Section.MEM_TOPOLOGY: _topology(memory.banks),
         Section.CONNECTIVITY: _connectivity(units, links, memory.banks),
         Section.IP_LAYOUT: _ip_layout(units),
-        Section.KEYVALUE_METADATA: _marks([mark for manifest in projects.values() for mark in identity(manifest)]),
+        Section.KEYVALUE_METADATA: _marks([mark for manifest in projects.values() for mark in manifest.marks]),
     }
     aside = path.with_name(f".{path.name}.partial")
     aside.write_bytes(_axlf(name, sections))
@@ -184,9 +179,10 @@ def _instance(unit: Unit) -> bytes:
     return name
 
 
-def _topology(banks: Sequence[Bank], used: set[str]) -> bytes:
+def _topology(banks: Sequence[Bank]) -> bytes:
+    """All of them are used: of one that no port is linked to, XRT says nothing that helps where a host allocates in it."""
     entries = [
-        struct.pack("<BB6xQQ16s", MEM_TYPES[bank.kind], bank.tag in used, bank.bytes // 1024, bank.base, bank.tag.encode())
+        struct.pack("<BB6xQQ16s", MEM_TYPES[bank.kind], 1, bank.bytes // 1024, bank.base, bank.tag.encode())
         for bank in banks
     ]
     return struct.pack("<i4x", len(entries)) + b"".join(entries)
