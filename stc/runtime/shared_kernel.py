@@ -97,8 +97,8 @@ def _shim(manifest: Manifest) -> str:
 
 
 def _table(manifest: Manifest) -> str:
-    """What a device has to know of the kernels, as text in the library (stc/runtime/xrt/driver.cpp): ports of so many bytes, which a
-    launch reads (r), writes (w) or writes a part of (u), and the units that hosts start, with their arguments."""
+    """What the device behind XRT has to know of the kernels, as text in the library (stc/runtime/xrt/driver.cpp): ports of so many
+    bytes, which a launch reads (r), writes (w) or writes a part of (u), and the units that hosts start, with their arguments."""
     lines = [f"mark {mark}" for mark in manifest.marks]
     for kernel in manifest.kernels:
         lines.append(f"kernel {kernel.name}")

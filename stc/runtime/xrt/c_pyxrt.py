@@ -1,10 +1,9 @@
 """The interface of the vendor's `pyxrt` over the C functions of XRT's library, for where pyxrt is not installed (Debian has none).
 
-A program written for pyxrt takes this module in its place: `device`, `xclbin`, `kernel`, `bo`, `run`, `uuid`, and the two enumerations,
+A program written for pyxrt takes this module in its place: `device`, `xclbin`, `kernel`, `bo`, `run`, `uuid`, and two enumerations,
 as far as host programs of `stc` use them. What XRT refuses raises RuntimeError, as in pyxrt, with XRT's own sentence.
 """
 # The names are pyxrt's.
-# ruff: noqa: N801
 
 from __future__ import annotations
 
@@ -66,6 +65,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 """What each returns and takes (XRT's `xrt_device.h`, `xrt_kernel.h`, `xrt_bo.h`). xrtRunSetArg takes any number."""
 
 
+_RETURN_NOTHING = {"xrtDeviceLoadXclbinFile", "xrtDeviceGetXclbinUUID", "xrtBOSync", "xrtRunStart", "xrtRunSetArg"}
+
+
 class _Library:
     """The C functions; messages of XRT go to a file, where the sentence of a refusal is found."""
 
@@ -73,7 +75,8 @@ class _Library:
         try:
             self._library = ctypes.CDLL(LIBRARY)
         except OSError:
-            raise RuntimeError(f"XRT is not installed ({LIBRARY} is missing); accepted: Debian's package libxrt1, or --device csim") from None
+            accepted = "Debian's package libxrt1, or --device csim"
+            raise RuntimeError(f"XRT is not installed ({LIBRARY} is missing); accepted: {accepted}") from None
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(self._library, name)
             function.restype, function.argtypes = result, arguments
@@ -84,12 +87,11 @@ class _Library:
         self._library.xrtIniStringSet(b"Runtime.runtime_log", self._messages.encode())
 
     def __call__(self, name: str, *arguments: Any) -> Any:
-        """What a function returns that gives a negative number, or no handle, where it fails; RuntimeError with XRT's sentence then."""
+        """What a function returns; RuntimeError with XRT's sentence where that says that it failed: no handle, or a number below 0,
+        or any but 0 of those that return nothing else."""
         before = os.path.getsize(self._messages)
         result = getattr(self._library, name)(*arguments)
-        if result is None or result < 0:
-            raise RuntimeError(self._sentence(before) or f"{name} failed")
-        if _failing(name) and result != 0:
+        if result is None or result < 0 or (result != 0 and name in _RETURN_NOTHING):
             raise RuntimeError(self._sentence(before) or f"{name} failed")
         return result
 
@@ -108,11 +110,6 @@ class _Library:
 @cache
 def _library() -> _Library:
     return _Library()
-
-
-def _failing(name: str) -> bool:
-    """Whether anything but 0 says that it failed."""
-    return name in ("xrtDeviceLoadXclbinFile", "xrtDeviceGetXclbinUUID", "xrtBOSync", "xrtRunStart", "xrtRunSetArg")
 
 
 class _Handle:

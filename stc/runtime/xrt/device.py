@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -72,6 +73,23 @@ def simulated_device(folder: Path) -> Simulated:
     return Simulated(root, xclbin)
 
 
+def built_host(project: Path) -> Path:
+    """The C++ host program of a project, compiled against XRT where its source is newer; CompileError where that is impossible."""
+    source, host = project / "host.cpp", project / "build" / "host"
+    if not source.is_file():
+        raise CompileError("no host.cpp here", where=str(project), accepted="a folder written by `stc compile`")
+    if host.is_file() and host.stat().st_mtime > max(source.stat().st_mtime, (project / "layout.h").stat().st_mtime):
+        return host
+    installed = Path(os.environ.get("XILINX_XRT", "/none"))
+    include = installed / "include" if (installed / "include").is_dir() else HEADERS
+    if not include.is_dir():
+        raise CompileError("XRT's headers are not installed", accepted=f"{PACKAGES}, or XILINX_XRT set to the vendor's")
+    host.parent.mkdir(exist_ok=True)
+    options = ["-std=c++17", "-O2", f"-I{include}", f"-I{project}", f"-L{installed / 'lib'}", "-lxrt_coreutil", "-pthread"]
+    _compile([str(source), *options], host, "host.cpp")
+    return host
+
+
 def _projects(folder: Path) -> dict[Path, Manifest]:
     """The project in `folder`, or those of all stages of the model there."""
     if not (folder / MODEL).is_file():
@@ -83,28 +101,38 @@ def _projects(folder: Path) -> dict[Path, Manifest]:
 def _build_driver(vendor: Path, library: Path) -> None:
     if library.is_file() and library.stat().st_mtime > max(DRIVER_SOURCE.stat().st_mtime, vendor.stat().st_mtime):
         return
+    # Under a name of its own, or the loader would take it for the driver that it wraps.
+    options = ["-std=c++17", "-O1", "-Wall", "-fPIC", "-shared", f"-I{HEADERS}", f'-DSTC_REAL_DRIVER="{vendor}"',
+               "-Wl,-soname,libstc_csim_driver.so", "-ldl", "-pthread"]
+    library.parent.mkdir(parents=True, exist_ok=True)
+    _compile([str(DRIVER_SOURCE), *options], library, "driver of C simulation behind XRT")
+
+
+def _compile(arguments: Sequence[str], target: Path, what: str) -> None:
+    """Compile into a folder beside `target`, and rename."""
     compiler = shutil.which("g++")
     if compiler is None:
         raise CompileError("g++ is not installed", accepted="g++ with C++17")
-    library.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".driver_", dir=library.parent) as name:
-        built = Path(name) / library.name
-        # Under a name of its own, or the loader would take it for the driver that it wraps.
-        command = [compiler, "-std=c++17", "-O1", "-Wall", "-fPIC", "-shared", f"-I{HEADERS}", f'-DSTC_REAL_DRIVER="{vendor}"',
-                   str(DRIVER_SOURCE), "-o", str(built), "-Wl,-soname,libstc_csim_driver.so", "-ldl", "-pthread"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}_", dir=target.parent) as name:
+        built = Path(name) / target.name
+        done = subprocess.run([compiler, *arguments, "-o", str(built)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             lines = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
-            raise CompileError(f"g++ failed: {lines[0]}", where="driver of C simulation behind XRT", accepted=PACKAGES)
-        built.replace(library)
+            raise CompileError(f"g++ failed: {lines[0]}", where=what, accepted=PACKAGES)
+        built.replace(target)
+
+
+def simulates() -> bool:
+    """Whether XRT's first device is the simulated one: where there is no card, and where the environment says so."""
+    return not has_card() or os.environ.get("XCL_EMULATION_MODE") == "noop"
 
 
 def open_xrt(folder: Path) -> tuple[Any, Any]:
-    """pyxrt, or what stands for it, and the first device: a card, or where there is none, or XCL_EMULATION_MODE is noop, the simulated
-    one; of that the runtime has `built_xclbin`. CompileError where XRT or a compiler is missing, or it is open for another project.
+    """pyxrt, or what stands for it, and the first device: a card, or the simulated one (`simulates`), of which the runtime has
+    `built_xclbin`. CompileError where XRT or a compiler is missing, RuntimeError where XRT refuses.
     """
     runtime = _pyxrt()
-    if has_card() and os.environ.get("XCL_EMULATION_MODE") != "noop":
+    if not simulates():
         return runtime, runtime.device(0)
     simulated = simulated_device(folder)
     os.environ.update(simulated.environment)  # XRT reads it when it opens its first device

@@ -2,8 +2,8 @@
 
 The format is XRT's (`xclbin.h`, version 2): a header, a table of sections, and the sections, each at a multiple of 8 bytes.
 XRT reads which compute units there are (IP_LAYOUT), their arguments (EMBEDDED_METADATA, XML), the memory banks (MEM_TOPOLOGY), and
-which argument is linked to which bank (CONNECTIVITY). Banks and links are those of the project's connectivity.cfg, which the vendor's
-linker takes, too. KEYVALUE_METADATA says which project it is of.
+which argument is linked to which bank (CONNECTIVITY). Banks and links are those of the project's connectivity.cfg, which the
+vendor's linker takes, too. KEYVALUE_METADATA says which project it is of.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, 
     """
     name = "_".join(manifest.name for manifest in projects.values())
     links = [link for folder in projects for link in _links(folder)]
-    units = [(kernel, unit) for manifest in projects.values() for kernel in manifest.kernels for unit in kernel.built if unit.starts]
+    kernels = [kernel for manifest in projects.values() for kernel in manifest.kernels]
+    units = [(kernel, unit) for kernel in kernels for unit in kernel.built if unit.starts]
     sections = {
         Section.BITSTREAM: _bitstream(libraries),
         Section.EMBEDDED_METADATA: _metadata(name, units).encode(),
@@ -146,8 +147,8 @@ def _metadata(name: str, units: Iterable[tuple[Kernel, Unit]]) -> str:
 def _kernel_metadata(kernel: Kernel, unit: Unit, index: int) -> str:
     offsets = argument_offsets(unit)
     pointers = [
-        f'<arg name="{name}" addressQualifier="1" id="{number}" port="M_AXI_{(kernel.port(name).bundle or name).upper()}" size="0x8" '
-        f'offset="{offsets[name]:#x}" hostOffset="0x0" hostSize="0x8" type="void*"/>'
+        f'<arg name="{name}" addressQualifier="1" id="{number}" port="M_AXI_{(kernel.port(name).bundle or name).upper()}" '
+        f'size="0x8" offset="{offsets[name]:#x}" hostOffset="0x0" hostSize="0x8" type="void*"/>'
         for number, name in enumerate(unit.ports)
     ]
     scalars = [
@@ -175,7 +176,8 @@ def _ip_layout(units: Sequence[tuple[Kernel, Unit]]) -> bytes:
 def _instance(unit: Unit) -> bytes:
     name = f"{unit.name}:{unit.name}_1".encode()
     if len(name) > 63:
-        raise CompileError(f"the unit '{unit.name}' has a name of {len(unit.name)} characters", accepted="30, as xclbin files have room for")
+        what = f"the unit '{unit.name}' has a name of {len(unit.name)} characters"
+        raise CompileError(what, accepted="30, as xclbin files have room for")
     return name
 
 
