@@ -42,9 +42,10 @@ def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) 
     context = {"platform": platform, "memory": platform.memory.kind}
     kernels = {folder: [unit.name for kernel in it.kernels for unit in kernel.built] for folder, it in stages.items()}
     every = [kernel for manifest in stages.values() for kernel in manifest.kernels]
+    marks = [mark for manifest in stages.values() for mark in manifest.marks]
     environment = _environment()
     return {
-        "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels),
+        "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels, marks=marks),
         "host.py": environment.get_template("model.host.py.j2").render(name=name),
         "connectivity.cfg": environment.get_template("connectivity.cfg.j2").render(
             context, m={"name": name, "kernels": every}, receiver=_receiver

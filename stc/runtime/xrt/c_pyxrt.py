@@ -14,10 +14,14 @@ import tempfile
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from enum import IntEnum
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 LIBRARY = "libxrt_coreutil.so.2"
-ERROR = "[XRT] ERROR: "
+ERROR = " ERROR: "
+"""Before the sentence of a refusal, in a line of XRT's messages."""
+DRIVERS = {None: "core", "noop": "noop", "sw_emu": "swemu", "hw_emu": "hwemu"}
+"""What XRT loads for each XCL_EMULATION_MODE."""
 
 
 class xclBOSyncDirection(IntEnum):
@@ -95,6 +99,15 @@ class _Library:
             raise RuntimeError(self._sentence(before) or f"{name} failed")
         return result
 
+    def of_argument(self, name: str, kernel: str, index: int, *arguments: Any) -> Any:
+        """The same of a function about an argument of a kernel: of one that there is not, XRT says nothing that helps."""
+        try:
+            return self(name, *arguments)
+        except RuntimeError as error:
+            if "range_check" in str(error) or "Bad argument index" in str(error):
+                raise RuntimeError(f"kernel {kernel} has no argument {index}") from None
+            raise
+
     def _sentence(self, before: int) -> str | None:
         """The last refusal behind `before` bytes of messages."""
         with open(self._messages, encoding="utf-8", errors="replace") as file:
@@ -122,6 +135,17 @@ class _Handle:
         _library()._library[self._close](c_void_p(self.value))  # pyright: ignore[reportPrivateUsage]
 
 
+def _require_driver() -> None:
+    """RuntimeError where XRT would find no driver: its C function ends the process then."""
+    accepted = "the vendor's XRT, or --device csim, or xrt"
+    root, mode = os.environ.get("XILINX_XRT"), os.environ.get("XCL_EMULATION_MODE")
+    if not root:
+        raise RuntimeError(f"no card: XILINX_XRT, the folder of the vendor's runtime, is not set; accepted: {accepted}")
+    driver = Path(root) / "lib" / f"libxrt_{DRIVERS.get(mode, mode)}.so.2"
+    if not driver.is_file():
+        raise RuntimeError(f"{driver}: file is missing; accepted: {accepted}")
+
+
 class xclbin:
     def __init__(self, path: str):
         self.path = path
@@ -129,6 +153,7 @@ class xclbin:
 
 class device:
     def __init__(self, index: int):
+        _require_driver()
         self.handle = _Handle(_library()("xrtDeviceOpen", index), "xrtDeviceClose")
 
     def load_xclbin(self, binary: xclbin | str) -> uuid:
@@ -191,13 +216,14 @@ class kernel:
     shared = 1
 
     def __init__(self, device: device, number: uuid, name: str, mode: int = shared):
+        self.name = name
         function = "xrtPLKernelOpen" if mode == self.shared else "xrtPLKernelOpenExclusive"
         self._device = device
         self.handle = _Handle(_library()(function, device.handle.value, number, name.encode()), "xrtKernelClose")
 
     def group_id(self, index: int) -> int:
         """The memory bank of an argument."""
-        return _library()("xrtKernelArgGroupId", self.handle.value, index)
+        return _library().of_argument("xrtKernelArgGroupId", self.name, index, self.handle.value, index)
 
     def __call__(self, *arguments: bo | int) -> run:
         """Start a run on arguments in order."""
@@ -217,7 +243,8 @@ class run:
     def set_arg(self, index: int, argument: bo | int) -> None:
         """Bind a buffer to a port, or give a scalar its value."""
         value = c_void_p(argument.handle.value) if isinstance(argument, bo) else c_int(argument)
-        _library()("xrtRunSetArg", c_void_p(self.handle.value), c_int(index), value)
+        arguments = c_void_p(self.handle.value), c_int(index), value
+        _library().of_argument("xrtRunSetArg", self._kernel.name, index, *arguments)
         self._arguments[index] = argument
 
     def start(self) -> None:

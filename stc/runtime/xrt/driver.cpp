@@ -86,7 +86,7 @@ struct Buffer {
   unsigned bank = 0;
   std::unique_ptr<char[]> memory;
   bool sent = false, computed = false, fetched = false, local_copy = false;
-  std::string last_port;
+  std::string result_of;
 };
 struct Command {
   unsigned handle = 0;
@@ -113,6 +113,7 @@ struct Device {
   std::map<unsigned, std::shared_ptr<Buffer>> buffers;
   std::deque<std::shared_ptr<Launch>> queue;  // the first one may be running
   std::map<std::string, std::shared_ptr<Launch>> waiting;  // for other units
+  std::map<unsigned, std::map<unsigned, uint64_t>> pointers;  // of the last launch of each command, by where their registers begin
   unsigned completed = 0;
   bool stopping = false;
   std::thread worker;
@@ -212,8 +213,8 @@ void free_buffer(Self self, unsigned handle) {
     const std::lock_guard<std::mutex> lock(d.mutex);
     if (const auto found = d.buffers.find(handle); found != d.buffers.end()) {
       const Buffer &buffer = *found->second;
-      if (buffer.computed && !buffer.fetched && !buffer.sent)
-        std::fprintf(stderr, "warning: what the kernel wrote to '%s' was never fetched (sync FROM_DEVICE)\n", buffer.last_port.c_str());
+      if (!buffer.result_of.empty() && !buffer.fetched)
+        std::fprintf(stderr, "warning: results in %s were never fetched (sync FROM_DEVICE)\n", buffer.result_of.c_str());
       d.buffers.erase(found);
     }
   }
@@ -418,8 +419,40 @@ void load(Self self, const axlf *top) {
 
 // Commands -----------------------------------------------------------------------------------------------------------------------
 
+// XRT gives the memory of a command that nobody has any more to the next one, registers and all: a host that forgets an argument would
+// get that of the launch before. So registers of pointers are cleared at the end, and put back where the same run is started again,
+// whose type still has a mark: XRT gives a new run its type.
+constexpr uint32_t USED_BEFORE = 8;
+
+char *registers_of(ert_packet *packet) {
+  auto *start = reinterpret_cast<ert_start_kernel_cmd *>(packet);
+  return reinterpret_cast<char *>(start->data + start->extra_cu_masks);
+}
+
+void take_out(Device &d, unsigned handle, ert_packet *packet, const Unit &unit) {
+  std::map<unsigned, uint64_t> &kept = d.pointers[handle];
+  kept.clear();
+  for (const Argument &argument : unit.arguments) {
+    if (argument.port == nullptr) continue;
+    char *at = registers_of(packet) + argument.offset;
+    std::memcpy(&kept[argument.offset], at, sizeof(uint64_t));
+    std::memset(at, 0, sizeof(uint64_t));
+  }
+  packet->type |= USED_BEFORE;
+}
+
+void put_back(Device &d, unsigned handle, ert_packet *packet) {
+  if ((packet->type & USED_BEFORE) == 0) return;
+  packet->type &= ~USED_BEFORE;
+  for (const auto &[offset, value] : d.pointers[handle]) {
+    char *at = registers_of(packet) + offset;
+    if (std::all_of(at, at + sizeof value, [](char byte) { return byte == 0; })) std::memcpy(at, &value, sizeof value);
+  }
+}
+
 void end(Device &d, Launch &launch, ert_cmd_state state) {
   for (auto &[name, command] : launch.commands) {
+    take_out(d, command.handle, command.packet, *command.unit);
     command.packet->state = state;
     d.completed += 1;
   }
@@ -454,7 +487,10 @@ void work() {
     lock.lock();
     for (auto &[name, command] : launch->commands)
       for (auto &[argument, buffer] : command.buffers)
-        if (argument->port->writes) buffer->computed = true, buffer->fetched = false, buffer->last_port = name + "." + argument->name;
+        if (argument->port->writes) {
+          buffer->computed = true;
+          if (!argument->port->updates) buffer->result_of = name + "." + argument->name;  // a cache stays where it is
+        }
     if (!failure.empty()) std::fprintf(stderr, "kernel %s: %s\n", launch->kernel->name.c_str(), failure.c_str());
     d.queue.pop_front();
     end(d, *launch, failure.empty() ? ERT_CMD_STATE_COMPLETED : ERT_CMD_STATE_ERROR);
@@ -513,19 +549,8 @@ void require_free(Device &d, const Unit &unit, const Command &command) {
   }
 }
 
-void exec(Self self, unsigned handle) {
-  auto *packet = static_cast<ert_packet *>(vendor.map(self, handle, true));
-  Device &d = device();
-  const std::lock_guard<std::mutex> lock(d.mutex);
-  if (packet->opcode != ERT_START_CU) {  // settings of the scheduler
-    packet->state = ERT_CMD_STATE_COMPLETED;
-    d.completed += 1;
-    d.ended.notify_all();
-    return;
-  }
-  const auto *start = reinterpret_cast<const ert_start_kernel_cmd *>(packet);
-  const Unit &unit = unit_of(d, start);
-  const auto *registers = reinterpret_cast<const char *>(start->data + start->extra_cu_masks);
+void start(Self self, Device &d, unsigned handle, ert_packet *packet, const Unit &unit) {
+  const char *registers = registers_of(packet);
   Command command{handle, packet, &unit, {}, {}, {}};
   const auto value_of = [&](const Argument &argument) {
     uint64_t value = 0;
@@ -557,6 +582,26 @@ void exec(Self self, unsigned handle) {
   d.waiting.erase(unit.kernel->name);
   if (!d.worker.joinable()) d.worker = std::thread(work);
   d.arrived.notify_all();
+}
+
+void exec(Self self, unsigned handle) {
+  auto *packet = static_cast<ert_packet *>(vendor.map(self, handle, true));
+  Device &d = device();
+  const std::lock_guard<std::mutex> lock(d.mutex);
+  if (packet->opcode != ERT_START_CU) {  // settings of the scheduler
+    packet->state = ERT_CMD_STATE_COMPLETED;
+    d.completed += 1;
+    d.ended.notify_all();
+    return;
+  }
+  const Unit &unit = unit_of(d, reinterpret_cast<const ert_start_kernel_cmd *>(packet));
+  put_back(d, handle, packet);
+  try {
+    start(self, d, handle, packet, unit);
+  } catch (...) {
+    take_out(d, handle, packet, unit);
+    throw;
+  }
 }
 
 // A kernel whose other units nobody starts would never end.
