@@ -87,4 +87,4 @@ def _command(project: Path, device: str, host: str, xclbin: Path | None) -> tupl
 def _told(device: str) -> str:
     if device == CSIM:
         return "C simulation"
-    return f"C simulation behind XRT's runtime" if device == XRT and simulates() else f"card {'0' if device == XRT else device}"
+    return "C simulation behind XRT's runtime" if device == XRT and simulates() else f"card {'0' if device == XRT else device}"
