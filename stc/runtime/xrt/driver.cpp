@@ -1,12 +1,14 @@
-// The C simulation of emitted projects as a device of XRT 2.13, below its runtime: XRT loads this file as its driver without a device
-// (`XCL_EMULATION_MODE=noop`), which it wraps. What the host does goes through the vendor's runtime down to the driver, and here
+// The C simulation of emitted projects as a device of XRT 2.13, below its runtime: XRT loads this file as its driver without a
+// device (`XCL_EMULATION_MODE=noop`), which it wraps. What the host does goes through the vendor's runtime down to the driver, and
+// here
 //
-// * memory of the device is separate from the host's, lies at addresses in the banks of the xclbin, and starts as poison (bytes FF);
-// * a command that starts a compute unit is taken apart as the unit's registers would get it, and runs the C simulation on a thread;
+// * memory of the device is separate from the host's, lies at addresses in the banks of the xclbin, and starts as poison (FF);
+// * a command that starts a compute unit is taken apart as the unit's registers would get it, and runs the C simulation on a
+//   thread;
 // * what a card would compute garbage from, or never end, is an error of one sentence.
 //
-// XRT has no interface for drivers of others: the functions of its own device are replaced in its table of virtual functions, where they
-// are found by their addresses. Their names are those of 2.13, which Debian 12 has; another version is refused.
+// XRT has no interface for drivers of others: the functions of its own device are replaced in its table of virtual functions,
+// where they are found by their addresses. Their names are those of 2.13, which Debian 12 has; another version is refused.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <sys/mman.h>
@@ -79,7 +81,7 @@ struct Unit {
 };
 struct Bank {
   std::string tag;
-  uint64_t base = 0, size = 0, used = 0;
+  uint64_t base = 0, size = 0;
 };
 struct Buffer {
   uint64_t address = 0, size = 0;
@@ -92,7 +94,7 @@ struct Command {
   unsigned handle = 0;
   ert_packet *packet = nullptr;
   const Unit *unit = nullptr;
-  std::vector<std::pair<const Argument *, Buffer *>> buffers;
+  std::vector<std::pair<const Argument *, std::shared_ptr<Buffer>>> buffers;
   std::vector<void *> pointers;
   std::vector<int> scalars;
 };
@@ -131,9 +133,9 @@ struct Device {
     if (index >= banks.size()) fail("the device has no memory bank " + std::to_string(index));
     return banks[index];
   }
-  Buffer *at(uint64_t address) {
+  std::shared_ptr<Buffer> at(uint64_t address) {
     for (auto &[handle, buffer] : buffers)
-      if (buffer->address <= address && address < buffer->address + buffer->size) return buffer.get();
+      if (buffer->address <= address && address < buffer->address + buffer->size) return buffer;
     return nullptr;
   }
 };
@@ -159,17 +161,29 @@ struct Vendor {
 constexpr unsigned BANK_MASK = 0xFFFF;
 constexpr unsigned NO_DEVICE_MEMORY = XCL_BO_FLAGS_EXECBUF | XCL_BO_FLAGS_HOST_ONLY;
 
-// Whether XRT allocates by itself: where an argument lies in another bank than the port is linked to, it warns, and gives the kernel a copy
-// in the right bank, whose content is lost.
+// Whether XRT allocates by itself: where an argument lies in another bank than the port is linked to, it warns, and gives the
+// kernel a copy in the right bank, whose content is lost.
 bool of_xrt_itself() {
   void *frames[16];
   const int count = backtrace(frames, 16);
   for (int i = 0; i < count; i += 1) {
     Dl_info found;
-    if (dladdr(frames[i], &found) != 0 && found.dli_sname != nullptr && std::strstr(found.dli_sname, "xrt_core2bo5clone") != nullptr)
-      return true;
+    if (dladdr(frames[i], &found) == 0 || found.dli_sname == nullptr) continue;
+    if (std::strstr(found.dli_sname, "xrt_core2bo5clone") != nullptr) return true;
   }
   return false;
+}
+
+// The first place in a bank with so many bytes behind it.
+uint64_t free_address(const Device &d, const Bank &bank, uint64_t size) {
+  std::map<uint64_t, uint64_t> taken;  // ends by beginnings
+  for (const auto &[handle, buffer] : d.buffers) taken[buffer->address] = buffer->address + buffer->size;
+  // The first page stays free: 0 is the address of an argument that nobody has set.
+  uint64_t at = bank.base + PAGE;
+  for (auto next = taken.lower_bound(bank.base); next != taken.end() && next->first < at + size; ++next)
+    at = (next->second + PAGE - 1) / PAGE * PAGE;
+  if (at + size <= bank.base + bank.size) return at;
+  fail("no room for a buffer of " + std::to_string(size) + " bytes in " + bank.tag + ", which has " + std::to_string(bank.size));
 }
 
 void placed(unsigned handle, size_t size, unsigned flags) {
@@ -177,19 +191,11 @@ void placed(unsigned handle, size_t size, unsigned flags) {
   const std::lock_guard<std::mutex> lock(d.mutex);
   if ((flags & NO_DEVICE_MEMORY) != 0 || d.banks.empty()) return;
   Bank &bank = d.bank(flags & BANK_MASK);
-  // The first page of a bank stays free: 0 is the address of an argument that nobody has set.
-  const uint64_t taken = (size + PAGE - 1) / PAGE * PAGE;
-  if (bank.used + taken + PAGE > bank.size) {
-    std::ostringstream text;
-    text << "no room for a buffer of " << size << " bytes in " << bank.tag << ", which has " << bank.size;
-    fail(text.str());
-  }
   auto buffer = std::make_shared<Buffer>();
   buffer->bank = flags & BANK_MASK;
   buffer->size = size;
   buffer->local_copy = of_xrt_itself();
-  buffer->address = bank.base + PAGE + bank.used;
-  bank.used += taken;
+  buffer->address = free_address(d, bank, size);
   buffer->memory.reset(new char[size]);
   std::memset(buffer->memory.get(), POISON, size);
   d.buffers[handle] = std::move(buffer);
@@ -207,12 +213,29 @@ unsigned alloc_user(Self self, void *memory, size_t size, unsigned flags) {
   return handle;
 }
 
+// The command that uses a buffer and has not ended, or writes it.
+std::string user_of(Device &d, const std::shared_ptr<Buffer> &buffer, bool writing) {
+  const auto uses = [&](const Launch &launch) {
+    for (const auto &[name, command] : launch.commands)
+      for (const auto &[argument, bound] : command.buffers)
+        if (bound == buffer && (argument->port->writes || !writing)) return name;
+    return std::string();
+  };
+  for (const auto &launch : d.queue)
+    if (const std::string name = uses(*launch); !name.empty()) return name;
+  for (const auto &[kernel, launch] : d.waiting)
+    if (const std::string name = uses(*launch); !name.empty()) return name;
+  return {};
+}
+
 void free_buffer(Self self, unsigned handle) {
   {
     Device &d = device();
     const std::lock_guard<std::mutex> lock(d.mutex);
     if (const auto found = d.buffers.find(handle); found != d.buffers.end()) {
       const Buffer &buffer = *found->second;
+      if (const std::string user = user_of(d, found->second, false); !user.empty())
+        std::fprintf(stderr, "warning: a buffer is freed that %s still uses\n", user.c_str());
       if (!buffer.result_of.empty() && !buffer.fetched)
         std::fprintf(stderr, "warning: results in %s were never fetched (sync FROM_DEVICE)\n", buffer.result_of.c_str());
       d.buffers.erase(found);
@@ -228,21 +251,6 @@ void properties(Self self, unsigned handle, xclBOProperties *found) {
   if (const auto buffer = d.buffers.find(handle); buffer != d.buffers.end()) found->paddr = buffer->second->address;
 }
 
-// The command that uses a buffer and has not ended, or writes it.
-std::string user_of(Device &d, const Buffer *buffer, bool writing) {
-  const auto uses = [&](const Launch &launch) {
-    for (const auto &[name, command] : launch.commands)
-      for (const auto &[argument, bound] : command.buffers)
-        if (bound == buffer && (argument->port->writes || !writing)) return name;
-    return std::string();
-  };
-  for (const auto &launch : d.queue)
-    if (const std::string name = uses(*launch); !name.empty()) return name;
-  for (const auto &[kernel, launch] : d.waiting)
-    if (const std::string name = uses(*launch); !name.empty()) return name;
-  return {};
-}
-
 void sync(Self self, unsigned handle, xclBOSyncDirection direction, size_t size, size_t offset) {
   char *host = static_cast<char *>(vendor.map(self, handle, true));
   Device &d = device();
@@ -256,7 +264,7 @@ void sync(Self self, unsigned handle, xclBOSyncDirection direction, size_t size,
     fail(text.str());
   }
   const bool to_device = direction == XCL_BO_SYNC_BO_TO_DEVICE;
-  if (const std::string user = user_of(d, &buffer, !to_device); !user.empty())
+  if (const std::string user = user_of(d, found->second, !to_device); !user.empty())
     fail("sync " + std::string(to_device ? "TO" : "FROM") + "_DEVICE of a buffer that " + user + " still " +
          (to_device ? "uses" : "writes") + ": the host has not waited for the launch");
   (to_device ? buffer.sent : buffer.fetched) = true;
@@ -377,7 +385,7 @@ void place_memory(Device &d, const axlf *top) {
   const auto *topology = reinterpret_cast<const mem_topology *>(section(top, MEM_TOPOLOGY).first);
   for (int i = 0; i < topology->m_count; i += 1) {
     const mem_data &memory = topology->m_mem_data[i];
-    d.banks.push_back({reinterpret_cast<const char *>(memory.m_tag), memory.m_base_address, memory.m_size * 1024, 0});
+    d.banks.push_back({reinterpret_cast<const char *>(memory.m_tag), memory.m_base_address, memory.m_size * 1024});
   }
   // Indices of units are their places by the addresses of their registers.
   const auto *layout = reinterpret_cast<const ip_layout *>(section(top, IP_LAYOUT).first);
@@ -390,7 +398,8 @@ void place_memory(Device &d, const axlf *top) {
   for (int i = 0; i < links->m_count; i += 1) {
     const connection &link = links->m_connection[i];
     for (Unit &unit : d.units)
-      if (unit.name == names[size_t(link.m_ip_layout_index)].second) unit.arguments[size_t(link.arg_index)].bank = link.mem_data_index;
+      if (unit.name == names[size_t(link.m_ip_layout_index)].second)
+        unit.arguments[size_t(link.arg_index)].bank = link.mem_data_index;
   }
   std::sort(names.begin(), names.end());
   std::vector<Unit> sorted;
@@ -419,9 +428,9 @@ void load(Self self, const axlf *top) {
 
 // Commands -----------------------------------------------------------------------------------------------------------------------
 
-// XRT gives the memory of a command that nobody has any more to the next one, registers and all: a host that forgets an argument would
-// get that of the launch before. So registers of pointers are cleared at the end, and put back where the same run is started again,
-// whose type still has a mark: XRT gives a new run its type.
+// XRT gives the memory of a command that nobody has any more to the next one, registers and all: a host that forgets an argument
+// would get that of the launch before. So registers of pointers are cleared at the end, and put back where the same run is started
+// again, whose type still has a mark: XRT gives a new run its type.
 constexpr uint32_t USED_BEFORE = 8;
 
 char *registers_of(ert_packet *packet) {
@@ -509,9 +518,9 @@ const Unit &unit_of(Device &d, const ert_start_kernel_cmd *start) {
 
 std::string named(const Unit &unit, const Argument &argument) { return "argument '" + argument.name + "' of " + unit.name; }
 
-Buffer *bound(Device &d, const Unit &unit, const Argument &argument, uint64_t address) {
+std::shared_ptr<Buffer> bound(Device &d, const Unit &unit, const Argument &argument, uint64_t address) {
   const std::string name = named(unit, argument);
-  Buffer *buffer = d.at(address);
+  std::shared_ptr<Buffer> buffer = d.at(address);
   if (buffer == nullptr) fail(name + " is no address of a buffer");
   const std::string bank = d.bank(unsigned(argument.bank)).tag;
   if (buffer->local_copy)
@@ -533,7 +542,7 @@ void require_sent(Self self, Device &d, const Unit &unit, const Command &command
     if (written || buffer->computed) continue;
     if (!buffer->sent) fail(named(unit, *argument) + " is a buffer that nothing was sent to (sync TO_DEVICE)");
     for (const auto &[handle, other] : d.buffers)
-      if (other.get() == buffer && std::memcmp(vendor.map(self, handle, true), buffer->memory.get(), buffer->size) != 0)
+      if (other == buffer && std::memcmp(vendor.map(self, handle, true), buffer->memory.get(), buffer->size) != 0)
         fail(named(unit, *argument) + " is a buffer that the host has written to since it was sent (sync TO_DEVICE)");
   }
 }
@@ -564,7 +573,7 @@ void start(Self self, Device &d, unsigned handle, ert_packet *packet, const Unit
     command.scalars.push_back(int(value));
     command.pointers.push_back(nullptr);
     if (argument.port == nullptr) continue;
-    Buffer *buffer = bound(d, unit, argument, value);
+    const std::shared_ptr<Buffer> buffer = bound(d, unit, argument, value);
     command.buffers.emplace_back(&argument, buffer);
     command.pointers.back() = buffer->memory.get() + (value - buffer->address);
   }
@@ -661,11 +670,13 @@ void install() {
   for (const Slot &slot : slots) {
     void *theirs = dlsym(library, slot.name);
     void **entry = table == nullptr || theirs == nullptr ? nullptr : std::find(table, table + ENTRIES, theirs);
-    if (entry == nullptr || entry == table + ENTRIES) fail("XRT's driver is not that of XRT 2.13, which C simulation behind XRT needs");
+    if (entry == nullptr || entry == table + ENTRIES)
+      fail("XRT's driver is not that of XRT 2.13; accepted: Debian 12's package libxrt1, or --device csim");
     if (slot.theirs != nullptr) *slot.theirs = theirs;
     if (slot.ours == nullptr) continue;
     const auto begin = reinterpret_cast<uintptr_t>(entry) / uintptr_t(page) * uintptr_t(page);
-    if (mprotect(reinterpret_cast<void *>(begin), size_t(page), PROT_READ | PROT_WRITE) != 0) fail("XRT's driver cannot be changed");
+    if (mprotect(reinterpret_cast<void *>(begin), size_t(page), PROT_READ | PROT_WRITE) != 0)
+      fail("XRT's driver cannot be changed in memory");
     *entry = slot.ours;
     mprotect(reinterpret_cast<void *>(begin), size_t(page), PROT_READ);
   }
