@@ -213,7 +213,7 @@ def test_a_forgotten_sync_in_host_cpp_shows(project: Path, tmp_path: Path) -> No
     shared_kernels(project)
     copy = shutil.copytree(project, tmp_path / "copy")
     host_cpp = copy / "host.cpp"
-    host_cpp.write_text(host_cpp.read_text().replace("x_buffer.sync(XCL_BO_SYNC_BO_TO_DEVICE);", ""))
+    host_cpp.write_text(host_cpp.read_text().replace("x_buffer[at].sync(XCL_BO_SYNC_BO_TO_DEVICE);", ""))
     native_host(copy, STUB, "-o", str(tmp_path / "host"), "-ldl")
     library = project / "build" / "kernel.so"
     done = subprocess.run([tmp_path / "host", library, copy], capture_output=True, text=True, check=False)

@@ -45,39 +45,36 @@ LAUNCH = "if (launch.wait() != ERT_CMD_STATE_COMPLETED)"
 FAULTS: dict[str, tuple[dict[str, str], int, str]] = {
     "none": ({}, 0, ""),
     "nothing sent": (
-        {"x_buffer.sync(XCL_BO_SYNC_BO_TO_DEVICE);": ""},
+        {"x_buffer[at].sync(XCL_BO_SYNC_BO_TO_DEVICE);": ""},
         2, "error: argument 'x' of fc_kernel is a buffer that nothing was sent to (sync TO_DEVICE)",
     ),
-    "second draw not sent": (
-        {"x_buffer.sync(XCL_BO_SYNC_BO_TO_DEVICE);": "if (again == 0) x_buffer.sync(XCL_BO_SYNC_BO_TO_DEVICE);",
-         'for (const std::string draw : {"example"})':
-             'for (int again = 0; again < 2; again += 1) if (const std::string draw = "example"; true)',
-         "::pack_x(x_tensor.data(), x_buffer.map<float *>());":
-         "::pack_x(x_tensor.data(), x_buffer.map<float *>()); x_buffer.map<float *>()[0] += again;"},
+    "written again": (
+        {"x_buffer[at].sync(XCL_BO_SYNC_BO_TO_DEVICE);":
+         "x_buffer[at].sync(XCL_BO_SYNC_BO_TO_DEVICE); x_buffer[at].map<float *>()[0] += 1;"},
         2, "error: argument 'x' of fc_kernel is a buffer that the host has written to since it was sent (sync TO_DEVICE)",
     ),
     "nothing fetched": (
-        {"y_buffer.sync(XCL_BO_SYNC_BO_FROM_DEVICE);": ""},
+        {"y_buffer[at].sync(XCL_BO_SYNC_BO_FROM_DEVICE);": ""},
         1, "warning: results in fc_kernel.y were never fetched (sync FROM_DEVICE)",
     ),
     "another bank": (
-        {"x_buffer(device, 128, fc_kernel_kernel.group_id(0))": "x_buffer(device, 128, 7)"},
+        {"xrt::bo(device, 128, fc_kernel_kernel.group_id(0))": "xrt::bo(device, 128, 7)"},
         2, "error: argument 'x' of fc_kernel is a copy that XRT made, because the host's buffer lies in another bank than HBM[",
     ),
     "results in another bank": (
-        {"y_buffer(device, 128, fc_kernel_kernel.group_id(2))": "y_buffer(device, 128, 31)"},
+        {"xrt::bo(device, 128, fc_kernel_kernel.group_id(2))": "xrt::bo(device, 128, 31)"},
         2, "error: argument 'y' of fc_kernel is a copy that XRT made",
     ),
     "missing argument": (
-        {"          fc_weight_buffer,\n          y_buffer);": "          fc_weight_buffer);"},
+        {"          fc_weight_buffer,\n          y_buffer[at]);": "          fc_weight_buffer);"},
         2, "error: argument 'y' of fc_kernel is not set",
     ),
     "exchanged arguments": (
-        {"          x_buffer,\n          fc_weight_buffer,": "          fc_weight_buffer,\n          x_buffer,"},
+        {"          x_buffer[at],\n          fc_weight_buffer,": "          fc_weight_buffer,\n          x_buffer[at],"},
         2, "of fc_kernel is a",
     ),
     "too small": (
-        {"y_buffer(device, 128,": "y_buffer(device, 64,"},
+        {"xrt::bo(device, 128, fc_kernel_kernel.group_id(2))": "xrt::bo(device, 64, fc_kernel_kernel.group_id(2))"},
         2, "error: argument 'y' of fc_kernel is a buffer of 64 bytes; the port takes 128",
     ),
     "not waited for": (
@@ -85,7 +82,7 @@ FAULTS: dict[str, tuple[dict[str, str], int, str]] = {
         2, "error: sync FROM_DEVICE of a buffer that fc_kernel still writes: the host has not waited for the launch",
     ),
     "launched again": (
-        {LAUNCH: "fc_kernel_kernel(x_buffer, fc_weight_buffer, y_buffer); if (launch.wait() != ERT_CMD_STATE_COMPLETED)"},
+        {LAUNCH: "fc_kernel_kernel(x_buffer[at], fc_weight_buffer, y_buffer[at]); if (launch.wait() != ERT_CMD_STATE_COMPLETED)"},
         2, "error: fc_kernel is started while fc_kernel still runs, which uses the buffer of argument 'y' of fc_kernel",
     ),
     "started again": (

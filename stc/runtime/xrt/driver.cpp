@@ -50,7 +50,13 @@ constexpr auto LEAST_TIME = std::chrono::milliseconds(3);
 constexpr auto PATIENCE = std::chrono::seconds(5);
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void fail(const std::string &message) { throw std::runtime_error(message); }
+// Whether the host has been told of a mistake: what follows from that needs no warning.
+std::atomic<bool> told{false};
+
+[[noreturn]] void fail(const std::string &message) {
+  told = true;
+  throw std::runtime_error(message);
+}
 
 // What stc.runtime.shared_kernel says of the kernels of a library.
 struct Port {
@@ -120,7 +126,8 @@ struct Device {
   bool stopping = false;
   std::thread worker;
 
-  ~Device() {
+  // Before the kernels' own static objects are gone.
+  void stop() {
     {
       const std::lock_guard<std::mutex> lock(mutex);
       stopping = true;
@@ -228,18 +235,30 @@ std::string user_of(Device &d, const std::shared_ptr<Buffer> &buffer, bool writi
   return {};
 }
 
+// The memory of a command is the host's: of one that is given up while it runs, nobody learns how it ended.
+void forget_command(Device &d, unsigned handle) {
+  const auto forget = [handle](Launch &launch) {
+    for (auto &[name, command] : launch.commands)
+      if (command.handle == handle) command.packet = nullptr;
+  };
+  for (const auto &launch : d.queue) forget(*launch);
+  for (const auto &[kernel, launch] : d.waiting) forget(*launch);
+  d.pointers.erase(handle);
+}
+
 void free_buffer(Self self, unsigned handle) {
   {
     Device &d = device();
     const std::lock_guard<std::mutex> lock(d.mutex);
     if (const auto found = d.buffers.find(handle); found != d.buffers.end()) {
       const Buffer &buffer = *found->second;
-      if (const std::string user = user_of(d, found->second, false); !user.empty())
+      if (const std::string user = user_of(d, found->second, false); !user.empty() && !told)
         std::fprintf(stderr, "warning: a buffer is freed that %s still uses\n", user.c_str());
-      if (!buffer.result_of.empty() && !buffer.fetched)
+      if (!buffer.result_of.empty() && !buffer.fetched && !told)
         std::fprintf(stderr, "warning: results in %s were never fetched (sync FROM_DEVICE)\n", buffer.result_of.c_str());
       d.buffers.erase(found);
     }
+    forget_command(d, handle);
   }
   vendor.free(self, handle);
 }
@@ -461,6 +480,7 @@ void put_back(Device &d, unsigned handle, ert_packet *packet) {
 
 void end(Device &d, Launch &launch, ert_cmd_state state) {
   for (auto &[name, command] : launch.commands) {
+    if (command.packet == nullptr) continue;
     take_out(d, command.handle, command.packet, *command.unit);
     command.packet->state = state;
     d.completed += 1;
@@ -495,11 +515,13 @@ void work() {
     std::this_thread::sleep_until(begin + LEAST_TIME);
     lock.lock();
     for (auto &[name, command] : launch->commands)
-      for (auto &[argument, buffer] : command.buffers)
+      for (auto &[argument, buffer] : command.buffers) {
+        if (argument->port->reads) buffer->fetched = true;  // by another kernel
         if (argument->port->writes) {
           buffer->computed = true;
           if (!argument->port->updates) buffer->result_of = name + "." + argument->name;  // a cache stays where it is
         }
+      }
     if (!failure.empty()) std::fprintf(stderr, "kernel %s: %s\n", launch->kernel->name.c_str(), failure.c_str());
     d.queue.pop_front();
     end(d, *launch, failure.empty() ? ERT_CMD_STATE_COMPLETED : ERT_CMD_STATE_ERROR);
@@ -589,7 +611,10 @@ void start(Self self, Device &d, unsigned handle, ert_packet *packet, const Unit
   if (launch->commands.size() < unit.kernel->started.size()) return;
   d.queue.push_back(launch);
   d.waiting.erase(unit.kernel->name);
-  if (!d.worker.joinable()) d.worker = std::thread(work);
+  if (!d.worker.joinable()) {
+    d.worker = std::thread(work);
+    std::atexit([] { device().stop(); });
+  }
   d.arrived.notify_all();
 }
 
