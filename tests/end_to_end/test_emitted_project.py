@@ -64,6 +64,12 @@ def test_host_cpp_computes_on_xrt(compiled: Compile, tmp_path: Path, options: di
     started = run(host, "none.xclbin", folder)
     assert started.returncode == 2 and started.stderr.strip(), started.stdout
     simulated = simulated_device(folder)
-    done = run(host, simulated.xclbin, folder, env={**os.environ, **simulated.environment})
+    trace = tmp_path / "trace"
+    done = run(host, simulated.xclbin, folder, env={**os.environ, **simulated.environment, "STC_XRT_TRACE": str(trace)})
     draws = [draw.name for draw in read_manifest(folder).draws]
     assert done.returncode == 0 and done.stdout.count("passed") == len(draws) and not done.stderr, done.stdout + done.stderr
+    events = [line.split()[1] for line in trace.read_text().splitlines()]
+    ports = {port.buffer: port for kernel in read_manifest(folder).kernels for port in kernel.ports}
+    kinds = [port.kind for port in ports.values()]
+    sent = events[: events.index("end")].count("send")
+    assert sent == kinds.count("parameter") + 2 * kinds.count("input"), "the second draw is sent before the first is computed"

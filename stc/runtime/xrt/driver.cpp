@@ -58,6 +58,16 @@ std::atomic<bool> told{false};
   throw std::runtime_error(message);
 }
 
+// A line for what reaches the device, in the file that STC_XRT_TRACE names: microseconds since the first one, and what it is.
+void trace(const std::string &what, const std::string &of) {
+  static std::FILE *file = std::getenv("STC_XRT_TRACE") != nullptr ? std::fopen(std::getenv("STC_XRT_TRACE"), "w") : nullptr;
+  static const auto begin = Clock::now();
+  if (file == nullptr) return;
+  const std::chrono::duration<double, std::micro> since = Clock::now() - begin;
+  std::fprintf(file, "%.1f %s %s\n", since.count(), what.c_str(), of.c_str());
+  std::fflush(file);
+}
+
 // What stc.runtime.shared_kernel says of the kernels of a library.
 struct Port {
   std::string name;
@@ -287,6 +297,7 @@ void sync(Self self, unsigned handle, xclBOSyncDirection direction, size_t size,
     fail("sync " + std::string(to_device ? "TO" : "FROM") + "_DEVICE of a buffer that " + user + " still " +
          (to_device ? "uses" : "writes") + ": the host has not waited for the launch");
   (to_device ? buffer.sent : buffer.fetched) = true;
+  trace(to_device ? "send" : "fetch", std::to_string(size));
   if (to_device)
     std::memcpy(buffer.memory.get() + offset, host + offset, size);
   else
@@ -508,6 +519,7 @@ void work() {
     d.arrived.wait(lock, [&] { return d.stopping || !d.queue.empty(); });
     if (d.stopping) return;
     const std::shared_ptr<Launch> launch = d.queue.front();
+    trace("begin", launch->kernel->name);
     lock.unlock();
     const auto begin = Clock::now();
     std::string failure;
@@ -523,6 +535,7 @@ void work() {
         }
       }
     if (!failure.empty()) std::fprintf(stderr, "kernel %s: %s\n", launch->kernel->name.c_str(), failure.c_str());
+    trace("end", launch->kernel->name);
     d.queue.pop_front();
     end(d, *launch, failure.empty() ? ERT_CMD_STATE_COMPLETED : ERT_CMD_STATE_ERROR);
   }
