@@ -299,6 +299,13 @@ def test_what_an_xclbin_says(project: Path, simulated: Simulated) -> None:
     assert list(argument_offsets(kernel.built[0]).values()) == [0x10, 0x1C, 0x28]
 
 
+def test_kernels_of_one_name_are_no_binary(project: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
+    projects = {folder: read_manifest(folder) for folder in (project, copy)}
+    with pytest.raises(CompileError, match="kernels of two projects are called 'fc_kernel'"):
+        write_xclbin(tmp_path / "a.xclbin", projects, Memory("HBM", 32, 1 << 29), [])
+
+
 def test_a_wrong_connectivity_is_refused(project: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
     cfg, text = copy / "connectivity.cfg", (copy / "connectivity.cfg").read_text()

@@ -88,6 +88,11 @@ def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, 
     links = [link for folder in projects for link in _links(folder)]
     kernels = [kernel for manifest in projects.values() for kernel in manifest.kernels]
     units = [(kernel, unit) for kernel in kernels for unit in kernel.built if unit.starts]
+    names = [unit.name for _, unit in units]
+    if twice := [name for name in names if names.count(name) > 1]:
+        folders = ", ".join(str(folder) for folder in projects)
+        what = f"kernels of two projects are called '{twice[0]}'"
+        raise CompileError(what, where=folders, accepted="kernels with names of their own")
     sections = {
         Section.BITSTREAM: _bitstream(libraries),
         Section.EMBEDDED_METADATA: _metadata(name, units).encode(),
