@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +25,7 @@ from stc.codegen.parameters import DataFile, constant_file, parameter_file
 from stc.codegen.templates import render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
-from stc.manifest.files import MANIFEST, to_json
+from stc.manifest.files import MANIFEST, digest, to_json
 from stc.manifest.schema import Manifest
 from stc.platforms.platform import Platform, load_platform
 from stc.simulation.ap_types import copy_ap_types, uses_ap_types
@@ -33,6 +34,8 @@ from stc.simulation.vendor_interface import check_interface
 
 DEFAULT_PLATFORM = "u55c"
 DEFAULT_TOLERANCE = 1e-4
+DIGITS = 32
+"""Of the checksum that binaries for cards carry."""
 
 
 class Model(Protocol):
@@ -104,10 +107,10 @@ def project_files(
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
     stored = [draw.stored for draw in draws]
     manifest = build_manifest(model.name, design, parameters, constants, stored, platform.name, dict(options), tolerance)
+    sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
+    manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
     texts = {
-        "kernel.h": hls.header,
-        "kernel.cpp": hls.source,
-        "layout.h": print_layout(design),
+        **sources,
         **render(manifest, platform),
         MANIFEST: to_json(manifest),
     }

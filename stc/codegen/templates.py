@@ -27,6 +27,8 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "memory": platform.memory.kind,
         "buffers": _buffers(manifest),
         "kernel_names": " ".join(unit.name for kernel in manifest.kernels for unit in kernel.built),
+        "moved": {port.buffer for port in _moved(manifest)},
+        "steps": _phases(manifest),
         "started": [unit for kernel in manifest.kernels for unit in kernel.built if unit.starts],
         "has_links": any(kernel.units for kernel in manifest.kernels),
         "uses_bf16": any(draw.bf16 for draw in manifest.draws),
@@ -42,9 +44,10 @@ def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) 
     context = {"platform": platform, "memory": platform.memory.kind}
     kernels = {folder: [unit.name for kernel in it.kernels for unit in kernel.built] for folder, it in stages.items()}
     every = [kernel for manifest in stages.values() for kernel in manifest.kernels]
+    marks = [mark for manifest in stages.values() for mark in manifest.marks]
     environment = _environment()
     return {
-        "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels),
+        "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels, marks=marks),
         "host.py": environment.get_template("model.host.py.j2").render(name=name),
         "connectivity.cfg": environment.get_template("connectivity.cfg.j2").render(
             context, m={"name": name, "kernels": every}, receiver=_receiver
@@ -67,6 +70,18 @@ def _environment() -> Environment:
 def _buffers(manifest: Manifest) -> list[Port]:
     """The first port of every buffer: it names and places the buffer."""
     return [port for kernel in manifest.kernels for port in kernel.ports if port.name == port.buffer]
+
+
+def _moved(manifest: Manifest) -> list[Port]:
+    """The ports whose words the host packs or unpacks."""
+    return [manifest.kernel(step.kernel).port(step.port) for step in manifest.steps if step.port is not None]
+
+
+def _phases(manifest: Manifest) -> dict[str, tuple[Step, ...]]:
+    """The steps before the first launch, from it to the last one, and behind that."""
+    launches = [index for index, step in enumerate(manifest.steps) if step.action == "launch"]
+    first, behind = (launches[0], launches[-1] + 1) if launches else (0, 0)
+    return {"before": manifest.steps[:first], "between": manifest.steps[first:behind], "after": manifest.steps[behind:]}
 
 
 def _receiver(kernel: Kernel, link: Stream) -> Unit:

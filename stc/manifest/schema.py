@@ -349,7 +349,7 @@ class Manifest:
     """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on.
 
     `draws`: what the design is checked with; runs that look at one of them only take the first. `tolerance`: that of floats, which
-    `Draw.allowed` was made with.
+    `Draw.allowed` was made with. `design`: a checksum of the C++ of kernels and layout as emitted; empty where nobody made one.
     """
 
     schema_version: int
@@ -365,8 +365,14 @@ class Manifest:
     memory: MemoryTiming | None = None
     copies: tuple[Copy, ...] = ()
     draws: tuple[Draw, ...] = ()
+    design: str = field(default="", metadata=LEFT_OUT)
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What a binary (xclbin) with the kernels of this project contains as text, and one of another project does not."""
+        return tuple(f"stc-{kernel.name}-{self.design}" for kernel in self.kernels) if self.design else ()
 
     def decides(self, output: str) -> bool:
         """Whether some draw does."""

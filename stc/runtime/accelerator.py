@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
@@ -13,11 +14,25 @@ import numpy as np
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
+from stc.runtime.devices import CSIM, XRT
+from stc.runtime.xrt import device as xrt_device
 
 Buffers = dict[str, Any]
 """Memory of the device (`pyxrt.bo`) by the name that the manifest gives a buffer."""
 
-CSIM = "csim"
+
+@dataclass(frozen=True)
+class Opened:
+    """A device of XRT's that several projects share, with the binary that it loads for all of them, where it has its own."""
+
+    runtime: Any
+    device: Any
+
+    @property
+    def xclbin(self) -> Path | None:
+        return getattr(self.runtime, "built_xclbin", None)
+
+
 _CARDS: dict[str, tuple[Any, Any]] = {}
 """Runtime and handle of each card that is open: projects that share buffers share the handle."""
 _OPENING = Lock()
@@ -26,11 +41,12 @@ _OPENING = Lock()
 class Accelerator:
     """`Accelerator(folder)(inputs)` launches the design on input arrays by name and returns output arrays by name.
 
-    `device`: "csim", or the index of a card as text. `given`: buffers that every launch brings, which it makes none of.
+    `device`: one of stc.runtime.devices, the index of a card as text, or what is open already. `given`: buffers that every launch
+    brings, which it makes none of.
     CompileError where the folder, the device or an input is unusable. Threads may share it: one launches at a time.
     """
 
-    def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None, given: Collection[str] = ()):
+    def __init__(self, folder: Path, device: str | Opened = CSIM, xclbin: Path | None = None, given: Collection[str] = ()):
         self.manifest = read_manifest(folder)
         self._host = _host_module(folder)
         self._accelerator = self._checked(lambda: self._open(folder, device, xclbin, given))
@@ -91,19 +107,21 @@ class Accelerator:
         """The arrays of golden/ with a role, input or output."""
         return self._checked(lambda: self._accelerator.golden(role))
 
-    def _open(self, folder: Path, device: str, xclbin: Path | None, given: Collection[str]) -> Any:
-        runtime, opened = self._device_called(device, folder)
-        path = xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
-        self._device = opened
-        return self._host.Accelerator(folder, runtime, opened, path, given)
+    def _open(self, folder: Path, device: str | Opened, xclbin: Path | None, given: Collection[str]) -> Any:
+        opened = device if isinstance(device, Opened) else self._device_called(device, folder)
+        path = xclbin or opened.xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
+        self._device = opened.device
+        return self._host.Accelerator(folder, opened.runtime, opened.device, path, given)
 
-    def _device_called(self, name: str, folder: Path) -> tuple[Any, Any]:
+    def _device_called(self, name: str, folder: Path) -> Opened:
+        if name == XRT:
+            return open_xrt(folder)
         if name == CSIM:
-            return self._host.open_device(name, folder)
+            return Opened(*self._host.open_device(name, folder))
         with _OPENING:
             if name not in _CARDS:
                 _CARDS[name] = self._host.open_device(name, folder)
-            return _CARDS[name]
+            return Opened(*_CARDS[name])
 
     def _buffer(self, name: str, size: int) -> Any:
         """Memory where the ports that are bound to a buffer find it."""
@@ -122,6 +140,14 @@ class Accelerator:
             return action()
         except (self._host.HostError, RuntimeError, OSError) as error:
             raise CompileError(str(error)) from error
+
+
+def open_xrt(folder: Path) -> Opened:
+    """XRT's first device, which may be the C simulation of the project or model in `folder`; CompileError where there is none."""
+    try:
+        return Opened(*xrt_device.open_xrt(folder))
+    except (RuntimeError, OSError) as error:
+        raise CompileError(str(error)) from error
 
 
 def _host_module(folder: Path) -> ModuleType:

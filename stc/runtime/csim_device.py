@@ -239,6 +239,7 @@ class CsimRuntime:
     kernel = CsimKernel
     bo = CsimBuffer
     run = CsimRun
+    reads_xclbin = False
 
     def __init__(self, folder: str | Path):
         self._kernels: Callable[[], SharedKernels] = lambda: shared_kernels(Path(folder).resolve())

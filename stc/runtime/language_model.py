@@ -24,7 +24,8 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.manifest.model_files import mapped, mapped_table, read_model, require_cache, require_intact, require_parameters
 from stc.manifest.model_schema import BINARY, DECODE, PREFILL, LayerKind, ModelManifest, StageProject
-from stc.runtime.accelerator import Accelerator, Buffers
+from stc.runtime.accelerator import Accelerator, Buffers, Opened, open_xrt
+from stc.runtime.devices import CSIM, XRT
 from stc.runtime.sampling import Sampling, margin
 from stc.runtime.tokenizer import Tokenizer
 
@@ -61,15 +62,16 @@ class Limits:
 
 
 class LanguageModel:
-    """The model in `folder`, on a device: "csim", or the index of a card as text.
+    """The model in `folder`, on a device: "csim", "xrt" (stc.runtime.xrt), or the index of a card as text.
 
     All files are checked, and all parameters are on the device, before it can be used; CompileError where something is unusable.
     """
 
-    def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None):
+    def __init__(self, folder: Path, device: str = CSIM, xclbin: Path | None = None):
         self.folder = folder
         self.manifest: ModelManifest = read_model(folder)
-        self._device, self._xclbin = device, xclbin or folder / BINARY
+        self._device = open_xrt(folder) if device == XRT else device
+        self._xclbin = xclbin or (self._device.xclbin if isinstance(self._device, Opened) else None) or folder / BINARY
         files = [mapped(folder, layer.parameters) for layer in self.manifest.layers]
         self._tokens = mapped_table(folder, self.manifest.tokens)
         self._positions = None if self.manifest.positions is None else mapped_table(folder, self.manifest.positions)

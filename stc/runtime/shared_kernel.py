@@ -30,11 +30,16 @@ _RUNNING = Lock()
 def shared_kernels(project: Path) -> SharedKernels:
     """Build (or reuse, if nothing is newer) the library below `project/build` and load it."""
     manifest = read_manifest(project)
+    return SharedKernels(manifest, ctypes.CDLL(str(built_library(project, manifest))))
+
+
+def built_library(project: Path, manifest: Manifest) -> Path:
+    """The library below `project/build`, built where something is newer."""
     library = project / "build" / "kernel.so"
     sources = [project / manifest.kernel_source, project / "kernel.h", project / "manifest.json"]
     if not library.is_file() or any(source.stat().st_mtime > library.stat().st_mtime for source in sources):
         _build(project, manifest, library)
-    return SharedKernels(manifest, ctypes.CDLL(str(library)))
+    return library
 
 
 class SharedKernels:
@@ -86,8 +91,28 @@ def _shim(manifest: Manifest) -> str:
         "#include <cstdio>",
         '#include "kernel.h"',
         '#include "stc_sim.h"',
+        _table(manifest),
     ]
     return "\n".join([*lines, *(_entry(kernel) for kernel in manifest.kernels)]) + "\n"
+
+
+def _table(manifest: Manifest) -> str:
+    """What the device behind XRT has to know of the kernels, as text in the library (stc/runtime/xrt/driver.cpp): ports of so many
+    bytes, which a launch reads (r), writes (w) or writes a part of (u), and the units that hosts start, with their arguments."""
+    lines = [f"mark {mark}" for mark in manifest.marks]
+    for kernel in manifest.kernels:
+        lines.append(f"kernel {kernel.name}")
+        lines += [f"port {port.name} {port.bytes} {_use(port)}" for port in kernel.ports]
+        lines += [f"scalar {scalar.name}" for scalar in kernel.scalars]
+        for unit in kernel.built:
+            if unit.starts:
+                lines += [f"unit {unit.name}", *(f"argument {name}" for name in (*unit.ports, *unit.scalars))]
+    text = "\n".join(f'"{line}\\n"' for line in lines)
+    return f'extern "C" {{ extern const char stc_kernels[]; const char stc_kernels[] =\n{text}; }}'
+
+
+def _use(port: Port) -> str:
+    return "r" if port.direction == "read" else "u" if port.updates is not None else "w"
 
 
 def _entry(kernel: Kernel) -> str:

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +18,7 @@ from stc.manifest.model_schema import BINARY
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import PLAN
 from stc.quantisation.formats import F32
+from stc.runtime.devices import CSIM, XRT
 from stc.tools.compile_options import budget_of
 from stc.tools.consoles import messages, output
 from stc.tools.options import AsJson, Budget, DType, MaxSequence, Quantize, Rows, Seed, Small, Weights
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from stc.runtime.tokenizer import Tokenizer
     from stc.tools.generation_check import GenerationCheck
 
-XRT, CSIM = "xrt", "csim"
+
+
+DEVICES = "csim: the emitted C++, here; xrt: a card, or the emitted C++ behind XRT where there is none; or the index of a card."
 
 
 def generate_command(
@@ -42,7 +44,7 @@ def generate_command(
     prompt: Annotated[str | None, typer.Option(help="The text to continue.")] = None,
     tokens: Annotated[str | None, typer.Option(help="Instead of a text: numbers of tokens, with commas.")] = None,
     max_new_tokens: Annotated[int, typer.Option(help="Tokens to write at most.")] = 64,
-    device: Annotated[str, typer.Option(help="csim (the emitted C++, here), xrt (the first card), or the index of a card.")] = CSIM,
+    device: Annotated[str, typer.Option(help=DEVICES)] = CSIM,
     xclbin: Annotated[Path | None, typer.Option(help="For a card: the binary with the model's kernels.")] = None,
     sample: Annotated[str, typer.Option(metavar="T,P,SEED", help="Draw tokens: temperature,top-p,seed. Default: greedy.")] = "",
     max_seq: MaxSequence = None,
@@ -76,14 +78,14 @@ def generate_command(
     options = with_dtype(chosen, dtype)
     with _folder(model, max_seq, weights, seed, options, out, asked) as folder:
         given = asked.tokens_for(folder)
-        with messages.status("building the emitted C++" if device == CSIM else "loading the design"):
+        with messages.status("building the emitted C++" if opened in (CSIM, XRT) else "loading the design"):
             loaded = LanguageModel(folder, opened, xclbin)
         tokenizer = loaded.tokenizer() if loaded.manifest.tokenizer is not None else None
         generation = loaded.generate(given, max_new_tokens, sampling)
         logits: list[np.ndarray] = []
         tokens_of = _keeping(generation, logits)
         produced = list(tokens_of) if as_json else _show(generation.prompt, tokens_of, tokenizer, prompt)
-        told = figures(loaded, generation, len(produced), device)
+        told = figures(loaded, generation, len(produced), opened)
         found = _checked(loaded, generation, produced, logits) if check else None
         if as_json:
             text = None if tokenizer is None else "".join(text for _, text in tokenizer.stream(generation.prompt, produced))
@@ -100,6 +102,9 @@ LAUNCHES = "interpolated between positions of the cache; launching as the platfo
 """What the modelled time has of a launch."""
 
 
+EXECUTED_ON = {CSIM: "the C simulation", XRT: "the C simulation behind XRT"}
+
+
 def figures(model: LanguageModel, generation: Generation, count: int, device: str) -> dict[str, Any]:
     """What is said of a generation of `count` tokens; times in seconds."""
     modelled = model.modelled_seconds(generation.launched)
@@ -109,7 +114,7 @@ def figures(model: LanguageModel, generation: Generation, count: int, device: st
         "finish": generation.finish,
         "near_ties": generation.near_ties,
         "launches": dict(generation.launches),
-        "seconds": {"origin": f"executed on {'the C simulation' if device == CSIM else 'the card'}", "all": generation.seconds},
+        "seconds": {"origin": f"executed on {EXECUTED_ON.get(device, 'the card')}", "all": generation.seconds},
         "modelled_seconds": {"origin": "; ".join((*(f"cycles {origin}" for origin in origins), LAUNCHES)), "all": modelled},
         "tokens_per_second": count / generation.seconds if generation.seconds else None,
         "modelled_tokens_per_second": count / modelled if modelled else None,
@@ -203,6 +208,7 @@ class _Asked:
 
 def _device(device: str, xclbin: Path | None, model: Path) -> str:
     """The device as the runtime calls it; CompileError where it cannot be used for `model`."""
+    from stc.runtime.xrt.device import has_card, simulates, vendor_driver
     from stc.simulation.build import find_compiler
 
     if device == CSIM:
@@ -210,8 +216,12 @@ def _device(device: str, xclbin: Path | None, model: Path) -> str:
         return CSIM
     if device != XRT and not device.isdigit():
         raise CompileError(f"--device {device}", accepted="csim, xrt, or the index of a card")
-    if find_spec("pyxrt") is None:
-        raise CompileError("pyxrt is not installed (it comes with the vendor's runtime)", accepted="--device csim")
+    if device == XRT and simulates():
+        find_compiler()
+        vendor_driver()
+        return XRT
+    if not has_card():
+        raise CompileError("there is no card", where=f"--device {device}", accepted="--device csim, or xrt")
     if xclbin is None and not (model / MODEL).is_file():
         raise CompileError("no binary for the card", where=f"--device {device}", accepted="--xclbin FILE, with the model's kernels")
     binary = xclbin or model / BINARY

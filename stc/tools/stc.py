@@ -36,6 +36,7 @@ from stc.tools.report.command import report_command
 from stc.tools.report.tables import NOT_KNOWN
 from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest
+from stc.tools.run_command import run_command as run_host
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
 from stc.tools.stages import CHECK_FAILED, Told, on_each_stage
@@ -201,6 +202,7 @@ app.command("report")(report_command)
 app.command("estimate")(estimate_command)
 app.command("simulate")(simulate_command)
 app.command("size")(size_command)
+app.command("run")(run_host)
 app.command("generate")(generate_command)
 
 

@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "simulation.own_kernels",
     },
     "simulation": frozenset({"manifest", "network", "platforms.memory_channels", "fifo.depth_search"}),
-    "runtime": frozenset({"manifest"}),
+    "runtime": frozenset({"manifest", "platforms.platform"}),
     "universe": frozenset({"dialects", "transforms", "codegen"}),
     "pipeline": _ROOMS_BELOW_TOOLS,
     "tools": _ROOMS_BELOW_TOOLS | {"pipeline", "universe"},

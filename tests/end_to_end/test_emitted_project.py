@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,10 +11,13 @@ from pathlib import Path
 import pytest
 from projects import Compile
 
+from stc.manifest.files import read_manifest
+from stc.runtime.xrt.device import simulated_device
+from stc_testing.xrt import require_xrt
+
 pytestmark = pytest.mark.heavy
 
 HERE = Path(__file__).parent
-XRT_HEADERS = Path("/usr/include/xrt/xrt/xrt_bo.h")
 
 
 @pytest.fixture
@@ -48,9 +52,10 @@ def test_host_py_computes_and_compares(fresh: Path) -> None:
     assert corrupt.returncode == 2 and "checksum" in corrupt.stderr
 
 
-@pytest.mark.skipif(not XRT_HEADERS.is_file(), reason="libxrt-dev is needed")
 @pytest.mark.parametrize("options", [{}, {"on_chip": 30_000}], ids=["one kernel", "several kernels"])
-def test_host_cpp_builds_with_xrt(compiled: Compile, tmp_path: Path, options: dict[str, int]) -> None:
+def test_host_cpp_computes_on_xrt(compiled: Compile, tmp_path: Path, options: dict[str, int]) -> None:
+    """A block of GPT-2 on the vendor's runtime, the C simulation its device."""
+    require_xrt()
     folder = compiled("gpt2-tiny", 8, **options).folder
     flags = ("-std=c++17", "-Wall", "-Werror", "-I/usr/include/xrt", f"-I{folder}", "-lxrt_coreutil", "-pthread")
     host = tmp_path / "host"
@@ -58,3 +63,13 @@ def test_host_cpp_builds_with_xrt(compiled: Compile, tmp_path: Path, options: di
     assert done.returncode == 0, done.stderr
     started = run(host, "none.xclbin", folder)
     assert started.returncode == 2 and started.stderr.strip(), started.stdout
+    simulated = simulated_device(folder)
+    trace = tmp_path / "trace"
+    done = run(host, simulated.xclbin, folder, env={**os.environ, **simulated.environment, "STC_XRT_TRACE": str(trace)})
+    draws = [draw.name for draw in read_manifest(folder).draws]
+    assert done.returncode == 0 and done.stdout.count("passed") == len(draws) and not done.stderr, done.stdout + done.stderr
+    events = [line.split()[1] for line in trace.read_text().splitlines()]
+    ports = {port.buffer: port for kernel in read_manifest(folder).kernels for port in kernel.ports}
+    kinds = [port.kind for port in ports.values()]
+    sent = events[: events.index("end")].count("send")
+    assert sent == kinds.count("parameter") + 2 * kinds.count("input"), "the second draw is sent before the first is computed"

@@ -36,12 +36,14 @@ from stc.quantisation.packed_weights import PackedFormat
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
+from stc.runtime.xrt.xclbin import Memory, write_xclbin
 from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import compile_language_model, model_request
 from stc.transforms.dataflow import size_streams
 from stc_testing.commands import Ended, Stc, refused
 from stc_testing.packed_checkpoints import write_packed_model
 from stc_testing.small import small_options
+from stc_testing.xrt import require_xrt
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
@@ -470,7 +472,7 @@ REFUSED = {
     "sampling": (("--tokens", "1", "--sample", "1,0,3"), "accepted: temperature,top-p,seed"),
     "two of sampling": (("--tokens", "1", "--sample", "1,0.5"), "accepted: temperature,top-p,seed"),
     "device": (("--tokens", "1", "--device", "gpu"), "--device gpu", "csim, xrt"),
-    "card": (("--tokens", "1", "--device", "xrt"), "pyxrt is not installed"),
+    "card": (("--tokens", "1", "--device", "1"), "there is no card", "--device csim, or xrt"),
     "compiled": (("--tokens", "1", "--max-seq", "8"), "compiled already"),
 }
 
@@ -506,8 +508,9 @@ def test_one_binary_of_all_stages(twins: Callable[[str], Twin], stc: Stc, monkey
     assert sorted(line[3:].split(":")[0] for line in lines if line.startswith("sp=")) == sorted(ports) and len(kernels) == 3
     dry = subprocess.run(["make", "-n", "-C", folder, "xclbin"], capture_output=True, text=True, check=True).stdout
     assert all(f"-k {kernel.name} " in dry and f"/build/{kernel.name}.xo" in dry for kernel in kernels)
-    assert "-o build/model.xclbin" in dry
-    monkeypatch.setattr("stc.tools.generate_command.find_spec", lambda _: True)
+    assert "-o build/model.xclbin.linked" in dry and "--output build/model.xclbin" in dry
+    assert all(f"--key-value USER:stc-{kernel.name}-" in dry for kernel in kernels)
+    monkeypatch.setattr("stc.runtime.xrt.device.has_card", lambda: True)
     ended = stc("generate", folder, "--tokens", "1", "--device", "xrt")
     refused(ended, "build/model.xclbin: no such file", f"make -C {folder} xclbin")
 
@@ -569,6 +572,20 @@ def test_the_host_program_of_a_model(twins: Callable[[str], Twin]) -> None:
         assert wrong.returncode == 2 and told in wrong.stderr and "Traceback" not in wrong.stderr
 
 
+def test_the_host_program_of_a_model_on_xrt(twins: Callable[[str], Twin], tmp_path: Path) -> None:
+    """One xclbin of all stages behind the vendor's runtime, caches and parameters in buffers that several launches take."""
+    require_xrt()
+    model = twins("gpt2").compiled
+    command = [sys.executable, model.folder / "host.py", "--tokens", "5,17,3", "--max-new-tokens", "4", "--device", "xrt"]
+    written = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (written.returncode, written.stderr) == (0, "")
+    assert [int(token) for token in written.stdout.split()] == list(model.generate([5, 17, 3], 4))
+    stage = model.folder / "decode"
+    write_xclbin(tmp_path / "other.xclbin", {stage: read_manifest(stage)}, Memory("HBM", 32, 1 << 29), [])
+    wrong = subprocess.run([*command, "--xclbin", tmp_path / "other.xclbin"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "other.xclbin: not of this project" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
 def test_one_make_for_all_stages(twins: Callable[[str], Twin]) -> None:
     folder = twins("gpt2").compiled.folder
     dry = subprocess.run(["make", "-n", "-C", folder, "csim"], capture_output=True, text=True, check=True).stdout
@@ -613,7 +630,7 @@ def test_what_else_is_refused_before_a_compile(
     refused(ended("--prompt", "Lily"), "tokenizer.json: no tokenizer", "accepted: a tokenizer.json")
     tokenizer.unlink()
     refused(ended("--prompt", "Lily"), "the model has no tokenizer", "accepted: --tokens 5,17,3")
-    monkeypatch.setattr("stc.tools.generate_command.find_spec", lambda _: True)
+    monkeypatch.setattr("stc.runtime.xrt.device.has_card", lambda: True)
     refused(ended("--tokens", "1", "--device", "xrt"), "no binary for the card", "--xclbin FILE")
     refused(ended("--tokens", "1", "--device", "xrt", "--xclbin", tmp_path / "none"), "none: no such file")
     monkeypatch.setenv("PATH", str(tmp_path))

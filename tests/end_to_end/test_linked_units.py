@@ -21,6 +21,7 @@ from stc.simulation.simulate import SimulationOptions, simulate
 from stc.tools.compile import CompileRequest, compile_model
 from stc_testing.commands import Stc
 from stc_testing.small import small_options
+from stc_testing.xrt import require_xrt
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
@@ -119,6 +120,13 @@ def test_units_of_ones_own(two_units: Path, tmp_path: Path, stc: Stc) -> None:
     run = handle(*(runtime.bo(device, port.bytes, 0, handle.group_id(index)) for index, port in enumerate(ports)))
     with pytest.raises(RuntimeError, match=f"{name}_memory waits for {name}_last, which nobody has started"):
         run.wait()
+    require_xrt()
+    done = stc("run", folder, "--device", "xrt", "--host", "python")
+    assert done.code == 0 and "passed" in done.stdout, done.stderr
+    host = folder / "host.py"
+    host.write_text(host.read_text().replace("for handle, unit in self.units[name]", "for handle, unit in self.units[name][:1]"))
+    stuck = stc("run", folder, "--device", "xrt", "--host", "python")
+    assert stuck.code == 2 and f"nobody has started {name}_last" in stuck.stderr, stuck.stderr
 
 
 @pytest.mark.parametrize(

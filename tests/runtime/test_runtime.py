@@ -34,9 +34,10 @@ def test_host_py_computes(project: Path) -> None:
     assert done.returncode == 0 and "y: largest error" in done.stdout and "passed" in done.stdout, done.stderr
 
 
-def test_host_py_without_a_card(project: Path) -> None:
+def test_host_py_without_a_card(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XILINX_XRT", raising=False)
     done = host(project)
-    assert done.returncode == 2 and "pyxrt is not installed" in done.stderr
+    assert done.returncode == 2 and done.stderr.startswith("error: ") and "or --device csim" in done.stderr
     assert host(project, "--device", "gpu").returncode == 2
 
 
@@ -212,7 +213,7 @@ def test_a_forgotten_sync_in_host_cpp_shows(project: Path, tmp_path: Path) -> No
     shared_kernels(project)
     copy = shutil.copytree(project, tmp_path / "copy")
     host_cpp = copy / "host.cpp"
-    host_cpp.write_text(host_cpp.read_text().replace("x_buffer.sync(XCL_BO_SYNC_BO_TO_DEVICE);", ""))
+    host_cpp.write_text(host_cpp.read_text().replace("x_buffer[at].sync(XCL_BO_SYNC_BO_TO_DEVICE);", ""))
     native_host(copy, STUB, "-o", str(tmp_path / "host"), "-ldl")
     library = project / "build" / "kernel.so"
     done = subprocess.run([tmp_path / "host", library, copy], capture_output=True, text=True, check=False)
