@@ -3,8 +3,8 @@
 The search counts what a design takes before anything is tiled (`choose-parallelism`); what is emitted is counted in the end. Where
 that is more than the budget has, the next search gets less of it: as much as it said the design would take, in the proportion in
 which the budget is too small for what came to be. Amounts that a user named are limits: where no search keeps them, the compile is
-refused. The platform's plan (`plan`, the default) is an aim: then the cheapest design is made, with narrower tokens where a word of a
-memory port is too wide for the plan, and what it lacks is said. What takes more than the whole platform has is refused.
+refused. The platform's plan (`plan`, the default) is an aim: then the cheapest design is made, with narrower tokens where a word of
+a memory port is too wide for the plan, and what it lacks is said. What takes more than the whole platform has is refused.
 """
 
 from __future__ import annotations

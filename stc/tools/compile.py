@@ -210,15 +210,20 @@ def _emit_to_run(start: Start, made: _Made, folder: Path) -> None:
 def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     """The design within the budget; where the cheapest takes more than the plan, one with narrower tokens. BeyondBudget where it
     takes more than the whole platform, and was not asked for as the cheapest."""
-    module, asked = start.model.module, start.options
-    original = module.clone() if asked.lanes == 0 and not asked.schedule else None
-    made = _within_budget(start, progress, is_named=is_named)
-    while original is not None and (options := narrower(made.options, made.report["resources"]["total"])) is not None:
-        warn(f"tokens of {made.options.token_lanes} entries take more than the plan of {asked.platform}; instead, of {options.lanes}")
-        _exchange(module, original.clone().detach_region(0))
-        made = _made(start, options, progress, is_named=is_named)
-    if asked.is_searched:
+    original = start.model.module.clone()
+    made = _narrowed(start, _within_budget(start, progress, is_named=is_named), original, progress, is_named=is_named)
+    if start.options.is_searched:
         require_platform(made.options, made.report["resources"]["total"])
+    return made
+
+
+def _narrowed(start: Start, made: _Made, original: ModuleOp, progress: Progress, *, is_named: bool) -> _Made:
+    """`made`; one of `original` with narrower tokens where it is a cheapest design that takes more than the plan."""
+    while start.options.lanes == 0 and (options := narrower(made.options, made.report["resources"]["total"])) is not None:
+        wide, narrow = made.options.token_lanes, options.lanes
+        warn(f"the cheapest design with tokens of {wide} entries is beyond the plan of {options.platform}; instead, of {narrow}")
+        _exchange(start.model.module, original.clone().detach_region(0))
+        made = _made(start, options, progress, is_named=is_named)
     return made
 
 
@@ -253,8 +258,9 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
         tries += 1
     if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):
         return made
-    made = replace(made, region=_exchange(module, original.detach_region(0)))
+    made = replace(made, region=_exchange(module, original.clone().detach_region(0)))
     cheapest = _made(start, not_searched(options), progress, is_named=is_named)
+    cheapest = _narrowed(start, cheapest, original, progress, is_named=is_named)
     taken = fit_of(start.options, cheapest.report["resources"]["total"], cheapest.report["memory_ports"], None)
     is_faster = cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles
     if is_faster and not taken.emitted.beyond(whole_of(start.options.platform)):
