@@ -5,7 +5,7 @@ Names are unique in the whole project, so that functions, ports and `pack_NAME` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
@@ -194,7 +194,18 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     banks = channels_in_turn(plan.buffers, platform.memory.channels, updated, _buffers_of_ports(plan))
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
+    _require_room(kernels, platform)
     return Design(tuple(kernels), plan, platform.memory)
+
+
+def _require_room(kernels: Sequence[KernelDesign], platform: Platform) -> None:
+    """CompileError where the buffers that lie in one channel are more than it holds."""
+    sizes = {id(port.buffer): (port.bank, port.bytes, port.name) for kernel in kernels for port in kernel.ports}
+    for bank in sorted({bank for bank, _, _ in sizes.values()}):
+        lying = sorted(((size, name) for at, size, name in sizes.values() if at == bank), reverse=True)
+        if (total := sum(size for size, _ in lying)) > (most := platform.memory.channel_bytes):
+            what = f"channel {bank} has buffers of {total} bytes, the largest {lying[0][1]} with {lying[0][0]}"
+            raise CompileError(what, where=platform.name, accepted=f"at most {most} bytes in a channel")
 
 
 def _kernel_name(kernel: KernelOp) -> str:
