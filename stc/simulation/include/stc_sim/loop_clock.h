@@ -14,15 +14,16 @@ class MemoryChannel {
  public:
   double bytes_per_cycle = 0;
 
-  // When a word of `bytes` that could pass at `at` does.
+  // When a word of `bytes` that could pass from `at` on begins to.
   double pass(double at, double bytes) {
     std::size_t window = with_room(std::size_t(at) / length);
+    const double begin = std::max(at, double(window * length));
     for (; bytes > left_[window]; window = with_room(window)) {
       bytes -= left_[window];
       left_[window] = 0;
     }
     left_[window] -= bytes;
-    return std::max(at, double(window * length));
+    return begin;
   }
 
  private:
