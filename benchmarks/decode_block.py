@@ -1,6 +1,6 @@
 """Cycles of a decoder layer for one token, by the position, beside what its memory ports take at least.
 
-    python benchmarks/decode_block.py [--max-seq 512] [--position 0 --position 127] [--platform NAME] [--folder DIR] 
+    python benchmarks/decode_block.py [--max-seq 512] [--position 0 --position 127] [--platform NAME] [--folder DIR]
         [--json] [--write] [MODEL]
 
 The layer (`stc compile --stage decode --run-time-sizes`) is compiled once and simulated at each position. Bytes are counted over
