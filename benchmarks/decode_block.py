@@ -1,6 +1,7 @@
 """Cycles of a decoder layer for one token, by the position, beside what its memory ports take at least.
 
-    python benchmarks/decode_block.py [--max-seq 512] [--position 0 --position 127] [--folder DIR] [--json] [--write] [MODEL]
+    python benchmarks/decode_block.py [--max-seq 512] [--position 0 --position 127] [--platform NAME] [--folder DIR]
+        [--json] [--write] [MODEL]
 
 The layer (`stc compile --stage decode --run-time-sizes`) is compiled once and simulated at each position. Bytes are counted over
 all ports: parameters, inputs, results, and the rows of the cache that are there. *Floor*: they divided evenly over all ports, at
@@ -113,6 +114,7 @@ def main() -> int:
     parser.add_argument("--max-seq", type=int, default=512)
     parser.add_argument("--tile", type=int, default=64, help="as of stc compile (default 64, entries of a head)")
     parser.add_argument("--position", type=int, action="append", help="may be repeated (default 0, 127, 511)")
+    parser.add_argument("--platform", default=PipelineOptions.platform, help="a name or a file, as of stc compile")
     parser.add_argument("--folder", type=Path, help="keep the project here, or take the one that is")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--write", action="store_true", help="write the table into docs/generation.md")
@@ -120,7 +122,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder: Path = arguments.folder or Path(temporary) / "layer"
         if not (folder / "manifest.json").is_file():
-            options = PipelineOptions(tile=arguments.tile, budget="small")
+            options = PipelineOptions(tile=arguments.tile, budget="small", platform=arguments.platform)
             request = CompileRequest(
                 arguments.model, stage="decode", options=options, max_seq=arguments.max_seq, run_time_sizes=True
             )

@@ -24,6 +24,7 @@ from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
 from stc.platforms.budget import PLAN, SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
+from stc.platforms.platform import load_platform
 from stc.quantisation.formats import BF16, read_quantisation
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
@@ -41,8 +42,8 @@ DECIDED_BY = {
 }
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
-WIDE_TOKENS = 16
-"""Entries of a token in the cheapest design, whose computations have as many lanes: 512 bits of f32, a word of a memory port."""
+WIDEST_WORD_BITS = 512
+"""Of a memory port where nothing else is said to passes: the widest that there is."""
 
 NARROW_TOKENS = 4
 """The same where lanes are chosen, and tokens as wide as these where it matters. A block of gpt2-medium at 32 tokens with 4 copies
@@ -56,9 +57,9 @@ class PipelineOptions(ArgSpecConvertible):
 
     `tile`: default tile size. `rows`: rows of activations that share one pass over the weights. `propagate_orders`: choose tiles
     and loop orders by what neighbours want, rather than one tile size for everything. `lanes`: entries of a token where no
-    schedule asks for another width, 0 for `WIDE_TOKENS`, or `NARROW_TOKENS` where lanes are searched. `on_chip`: bytes for a
-    group, 0 for what the platform has. `duplicate_loads`: bytes on chip that reading an input once more has to save, 0 for none,
-    -1 for what a memory port costs.
+    schedule asks for another width, 0 for a word of a memory port in f32, but at most `NARROW_TOKENS` where lanes are searched.
+    `on_chip`: bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on chip that reading an input once more has
+    to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `budget`: within which lanes and copies of the computations are chosen, and what integers are multiplied in
     (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
@@ -137,7 +138,13 @@ class PipelineOptions(ArgSpecConvertible):
     @property
     def token_lanes(self) -> int:
         """Entries of a token where no schedule asks for another width."""
-        return self.lanes or (NARROW_TOKENS if self.is_searched else WIDE_TOKENS)
+        wide = self.word_bits // 32
+        return self.lanes or (min(NARROW_TOKENS, wide) if self.is_searched else wide)
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of a word of the platform's memory ports; CompileError where there is no such platform."""
+        return load_platform(self.platform).memory.word_bits
 
 
 REPEAT_LAYERS = "repeat-layers"
@@ -170,9 +177,11 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
-    parallel = (slices, "pack-products", "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
+    words = _words(options, "port-bits")
+    pairs = _with_options("pack-products", words)
+    parallel = (slices, pairs, "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
     if not (options.is_searched or options.overall_unroll_size):
-        parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing
+        parallel = (pairs, "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
     # Where weights are as the model stores them: later reshapes spread a reduction over several loops.
@@ -212,14 +221,14 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "share-converters",
                 "fold-itensors",  # after moving, which rebuilds tasks of one computation only
                 "insert-forks",
-                f"vectorize-streams{{lanes={options.token_lanes}}}",
+                _with_options("vectorize-streams", f"lanes={options.token_lanes}", _words(options, "bits")),
                 duplicate_loads("-in-order"),
                 "split-ports",
                 "simplify-routing",
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
                 "size-streams",  # behind all that is decided for the largest sizes
                 "update-in-place",
-                "pack-interfaces",
+                _with_options("pack-interfaces", words),
                 f'cancel-packs{{on-chip={options.on_chip} platform="{options.platform}"}}',
                 "verify-streams",
             ),
@@ -251,6 +260,17 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
     )
+
+
+def _words(options: PipelineOptions, name: str) -> str:
+    """The option of a pass that says how wide words of memory ports are, empty where they are as wide as any."""
+    return "" if options.word_bits == WIDEST_WORD_BITS else f"{name}={options.word_bits}"
+
+
+def _with_options(name: str, *options: str) -> str:
+    """A pass with those options that are not empty."""
+    said = " ".join(filter(None, options))
+    return f"{name}{{{said}}}" if said else name
 
 
 def _in_one_spelling(budget: str) -> str:

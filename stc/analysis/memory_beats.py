@@ -17,7 +17,8 @@ from stc.platforms.platform import ExternalMemory
 
 def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> dict[SSAValue, MemoryBeats]:
     """By the value that a kernel's tasks know a memory by. Buffers lie in channels as the emitted project links them
-    (`stc.platforms.memory_channels`); ports of one kernel that share a channel share its bandwidth. Cycles of `cycle_ns`."""
+    (`stc.platforms.memory_channels`); ports of one kernel that share a channel have equal parts of its bandwidth, all of it each
+    where it is arbitrated. Cycles of `cycle_ns`."""
     kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
     ports = {kernel: _ports(kernel) for kernel in kernels}
     places = [(kernel, place) for kernel in kernels for place in kernel.places if place is not None]
@@ -30,7 +31,8 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
     found: dict[SSAValue, MemoryBeats] = {}
     for kernel in kernels:
         read = kernel.arguments
-        sharing = ports_sharing([(channels[buffer], (number[inside], inside in read)) for inside, buffer in ports[kernel]])
+        linked = [(channels[buffer], (number[inside], inside in read)) for inside, buffer in ports[kernel]]
+        sharing = ports_sharing(linked, memory.sharing)
         for (inside, _), shared in zip(ports[kernel], sharing, strict=True):
             if isa(inside.type, MemRefType):
                 cycles = cycles_per_word(_bytes_per_word(inside.type), shared, bytes_per_cycle)

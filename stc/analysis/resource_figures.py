@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from math import ceil
 
 from stc.iteration.storage import ArrayStorage, Memory
-from stc.platforms.adapters import ADAPTER_BRAM18, adapter_width
+from stc.platforms.adapters import WIDEST, adapter_bram18, adapter_width
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.memories import MemoryCost, memory_cost
 from stc.platforms.operators import find_operator
@@ -23,7 +23,8 @@ ASSUMPTIONS = (
     "a bank of one entry is registers; the memory of other arrays and of FIFOs is chosen (choose-storage) and counted in the best "
     "shape that UltraScale+ blocks have for its ports (stc/platforms/data/memories.csv), with a register behind LUTs",
     "a ring of n blocks is n times the memory of one: up to 1024 bits LUTRAM of two ports, beyond block RAM",
-    "a memory port of w bits has the adapter published for the next width (32, 256, 512 bit)",
+    "a memory port of w bits has the adapter published for the next width (32, 256, 512 bit); where none is wider than 128 bit, "
+    "one assumed between those of 32 and 256",
     "control: 100 LUT and 100 FF per task, 64 and 64 per loop, 20 and 10 per FIFO besides its memory, 400 and 400 per kernel",
     "index arithmetic: 32 LUT per addition or comparison; multiplexers and registers between operators are not counted",
 )
@@ -91,8 +92,8 @@ def _in_memory(memory: Memory, cost: MemoryCost, bits: int) -> ResourceCount:
     return ResourceCount(lut=cost.lut, ff=bits if memory in ("srl", "lutram") else 0, bram18=cost.bram18, uram=cost.uram)
 
 
-def adapter(bits: int, clock_ns: float) -> ResourceCount:
-    """The adapter of a memory port with words of `bits`."""
-    width = adapter_width(bits)
+def adapter(bits: int, clock_ns: float, widest: int = WIDEST) -> ResourceCount:
+    """The adapter of a memory port with words of `bits`, on a platform whose ports have at most `widest`."""
+    width = adapter_width(bits, widest)
     cost = find_operator(f"m_axi_adapter_{width}b", clock_ns)
-    return ResourceCount(cost.dsp, cost.lut, cost.ff, ADAPTER_BRAM18[width])
+    return ResourceCount(cost.dsp, cost.lut, cost.ff, adapter_bram18(bits, widest))

@@ -33,6 +33,7 @@ from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
 from stc.dialects.facts import STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
 from stc.iteration.storage import ArrayStorage
+from stc.platforms.adapters import WIDEST
 from stc.platforms.platform import Platform
 
 ORIGIN = "estimated: no synthesis"
@@ -106,8 +107,8 @@ def _partial_factor(block: Block) -> int:
     return min(unroll_factor(parent) or 1, most_trips(parent)) if isinstance(parent, scf.ForOp) else 1
 
 
-def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
-    """What a kernel takes, by what it is for."""
+def kernel_parts(kernel: KernelOp, clock_ns: float, widest: int = WIDEST) -> dict[str, ResourceCount]:
+    """What a kernel takes, by what it is for, on a platform whose memory ports have at most `widest` bits."""
     parts: dict[str, ResourceCount] = {"control": KERNEL_CONTROL}
     for op in kernel.body.block.ops:
         match op:
@@ -124,7 +125,7 @@ def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
         for name, count in found.items():
             parts[name] = parts.get(name, ResourceCount()).plus(count)
     ports = [kind for memory, *_ in memory_ports(kernel) if isinstance(kind := memory.type, MemRefType)]
-    parts["memory ports"] = _sum(adapter(bits_of(kind.element_type), clock_ns) for kind in ports)
+    parts["memory ports"] = _sum(adapter(bits_of(kind.element_type), clock_ns, widest) for kind in ports)
     return parts
 
 
@@ -148,15 +149,15 @@ def _sum(counts: Any) -> ResourceCount:
     return total
 
 
-def design_resources(module: ModuleOp, clock_ns: float) -> ResourceCount:
-    """What all kernels take together."""
-    return _sum(_design_parts(module, clock_ns).values())
+def design_resources(module: ModuleOp, clock_ns: float, widest: int = WIDEST) -> ResourceCount:
+    """What all kernels take together, on a platform whose memory ports have at most `widest` bits."""
+    return _sum(_design_parts(module, clock_ns, widest).values())
 
 
-def _design_parts(module: ModuleOp, clock_ns: float) -> dict[str, ResourceCount]:
+def _design_parts(module: ModuleOp, clock_ns: float, widest: int) -> dict[str, ResourceCount]:
     parts: dict[str, ResourceCount] = {}
     for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
-        for name, count in kernel_parts(kernel, clock_ns).items():
+        for name, count in kernel_parts(kernel, clock_ns, widest).items():
             parts[name] = parts.get(name, ResourceCount()).plus(count)
     return parts
 
@@ -169,7 +170,7 @@ def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
 
     `share`: of all dies; `share_of_slr`: of each die alone, since no die is assigned.
     """
-    parts = _design_parts(module, platform.cycle_ns)
+    parts = _design_parts(module, platform.cycle_ns, platform.memory.word_bits)
     total = _sum(parts.values())
     return {
         "origin": ORIGIN,

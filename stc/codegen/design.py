@@ -5,7 +5,7 @@ Names are unique in the whole project, so that functions, ports and `pack_NAME` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
@@ -28,9 +28,7 @@ from stc.iteration.storage import Memory
 from stc.manifest.element_types import ElementType, element_type
 from stc.manifest.schema import OWN_KERNEL
 from stc.platforms.memory_channels import channels_in_turn, padded_bytes
-from stc.platforms.platform import Platform
-
-MAX_WORD_BITS = 512
+from stc.platforms.platform import ExternalMemory, Platform
 
 
 @dataclass(frozen=True)
@@ -167,10 +165,11 @@ class KernelDesign:
 
 @dataclass(frozen=True)
 class Design:
-    """The whole project."""
+    """The whole project. `memory`: the platform's."""
 
     kernels: tuple[KernelDesign, ...]
     host: HostPlan
+    memory: ExternalMemory
 
     def port_of(self, kernel: KernelOp, buffer: Buffer, is_written: bool) -> PortDesign:
         """The port of `kernel` that reads or writes `buffer`."""
@@ -195,7 +194,18 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     banks = channels_in_turn(plan.buffers, platform.memory.channels, updated, _buffers_of_ports(plan))
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
-    return Design(tuple(kernels), plan)
+    _require_room(kernels, platform)
+    return Design(tuple(kernels), plan, platform.memory)
+
+
+def _require_room(kernels: Sequence[KernelDesign], platform: Platform) -> None:
+    """CompileError where the buffers that lie in one channel are more than it holds."""
+    sizes = {id(port.buffer): (port.bank, port.bytes, port.name) for kernel in kernels for port in kernel.ports}
+    for bank in sorted({bank for bank, _, _ in sizes.values()}):
+        lying = sorted(((size, name) for at, size, name in sizes.values() if at == bank), reverse=True)
+        if (total := sum(size for size, _ in lying)) > (most := platform.memory.channel_bytes):
+            what = f"channel {bank} has buffers of {total} bytes, the largest {lying[0][1]} with {lying[0][0]}"
+            raise CompileError(what, where=platform.name, accepted=f"at most {most} bytes in a channel")
 
 
 def _kernel_name(kernel: KernelOp) -> str:
@@ -282,22 +292,22 @@ def _ports(
     bundles = {value: f"gmem{number}" for number, port in enumerate(through) for value in port}
     ports: list[PortDesign] = []
     for value, buffer, is_written in _pointers(kernel, plan):
-        element, lanes, words = _word(value, buffer)
+        element, lanes, words = _word(value, buffer, memory.word_bits)
         name = project.declare(f"{buffer.name}_update" if is_written and buffer in plan.operands[kernel] else buffer.name)
         ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, bundles[value], banks[buffer]))
     return tuple(ports)
 
 
-def _word(value: SSAValue, buffer: Buffer) -> tuple[ElementType, int, int]:
-    """Element type, lanes and count of a port's words, checked against what a memory port takes."""
+def _word(value: SSAValue, buffer: Buffer, most: int) -> tuple[ElementType, int, int]:
+    """Element type, lanes and count of a port's words, checked against the `most` bits that a memory port takes."""
     if not isinstance(value.type, MemRefType) or not isinstance(value.type.element_type, VectorType):
         raise CompileError(f"port of type {value.type}", where=buffer.name, accepted="memref<Nxvector<LxT>>")
     word = value.type.element_type
     element, lanes = element_type(str(word.element_type)), word.get_shape()[0]
     bits = token_bits(word)
-    if lanes & (lanes - 1) or bits > MAX_WORD_BITS:
+    if lanes & (lanes - 1) or bits > most:
         raise CompileError(f"port words of {lanes} x {element.name}", where=buffer.name,
-                           accepted=f"a power of two of lanes, at most {MAX_WORD_BITS} bits")
+                           accepted=f"a power of two of lanes, at most {most} bits")
     return element, lanes, value.type.get_shape()[0]
 
 

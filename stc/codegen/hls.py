@@ -26,11 +26,9 @@ from stc.codegen.source_lines import SourceLines
 from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, StreamType
 from stc.platforms.fifo_storage import SRL_MAX_DEPTH
+from stc.platforms.platform import ExternalMemory
 
 HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL, **OWN_KERNELS}
-# 16 outstanding bursts of 16 words cover the latency of HBM, some 75 cycles by the tool's schedule, and 400 ns on the card.
-READ_BURSTS = "max_read_burst_length=16 num_read_outstanding=16"
-WRITE_BURSTS = "max_write_burst_length=16 num_write_outstanding=16"
 
 
 VENDOR_HEADERS = {
@@ -68,7 +66,7 @@ def print_hls(design: Design) -> HlsSource:
             _print_task(lines, task, typedefs, block_types)
         for unit in kernel.units:
             lines.add("")
-            _print_top(lines, unit, typedefs, block_types)
+            _print_top(lines, unit, typedefs, block_types, design.memory)
         if len(kernel.units) > 1:
             lines.add("")
             _print_launch(lines, kernel, typedefs)
@@ -148,11 +146,14 @@ def _parameter(
 # Top function -----------------------------------------------------------------------------------------------------------
 
 
-def _print_top(lines: SourceLines, unit: UnitDesign, typedefs: Typedefs, block_types: dict[SSAValue, str]) -> None:
+def _print_top(
+    lines: SourceLines, unit: UnitDesign, typedefs: Typedefs, block_types: dict[SSAValue, str], memory: ExternalMemory
+) -> None:
     lines.comment(f"Compute unit {unit.name}: {len(unit.tasks)} tasks, {len(unit.streams)} streams.")
     lines.call(f'extern "C" void {unit.name}', _parameters(unit, typedefs), " {")
     for port in unit.ports:
-        bursts = WRITE_BURSTS if port.is_written else READ_BURSTS
+        side = "write" if port.is_written else "read"
+        bursts = f"max_{side}_burst_length={memory.burst_words} num_{side}_outstanding={memory.outstanding_bursts}"
         # Co-simulation needs to know how many words there are: those of the buffer, as the testbench has it.
         depth = port.bytes // port.word_bytes
         lines.pragma(f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {bursts}")

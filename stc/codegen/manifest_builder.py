@@ -43,7 +43,7 @@ from stc.manifest.schema import (
     Unit,
 )
 from stc.names import comment_text, file_name, identifier
-from stc.platforms.platform import Platform, load_platform
+from stc.platforms.platform import Platform
 
 ORIGINS = {
     "streams.tokens": "counted: executions of every access, from constant loop bounds and guards",
@@ -74,7 +74,7 @@ def build_manifest(
     files: dict[PortDesign, DataFile],
     constants: dict[HostValue, DataFile],
     draws: Sequence[Draw],
-    platform: str,
+    platform: Platform,
     options: dict[str, Any],
     tolerance: float,
 ) -> Manifest:
@@ -82,11 +82,11 @@ def build_manifest(
     names = tensor_names(design)
     buffers = buffer_names(design)
     unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.action == "unpack"}
-    cycle_ns = load_platform(platform).cycle_ns
+    cycle_ns = platform.cycle_ns
     return Manifest(
         schema_version=SCHEMA_VERSION,
         name=file_name(name),
-        platform=platform,
+        platform=platform.name,
         kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns, unpacked) for kernel in design.kernels),
         tensors=tuple(_tensor(tensor, names[tensor], constants.get(tensor)) for tensor in design.host.tensors),
         steps=tuple(_step(step, design, names) for step in design.host.steps),
@@ -94,7 +94,7 @@ def build_manifest(
         versions=_versions(),
         options=options,
         origins=dict(ORIGINS),
-        memory=_memory_timing(load_platform(platform)),
+        memory=_memory_timing(platform),
         copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
         draws=tuple(draws),
     )
@@ -200,6 +200,7 @@ def _memory_timing(platform: Platform) -> MemoryTiming:
         burst_words=memory.burst_words,
         outstanding_bursts=memory.outstanding_bursts,
         launch_us=platform.launch_us,
+        sharing=memory.sharing,
     )
 
 

@@ -33,6 +33,8 @@ from stc.simulation.package import AP_TYPES, FOLDER, copy_headers
 from stc.simulation.vendor_interface import check_interface
 
 DEFAULT_PLATFORM = "u55c"
+PLATFORM_FILE = "platform.toml"
+"""The platform's data as they were: `--platform` takes the file."""
 DEFAULT_TOLERANCE = 1e-4
 DIGITS = 32
 """Of the checksum that binaries for cards carry."""
@@ -90,6 +92,7 @@ def emit_project(
     texts, files, manifest = project_files(module, model, platform, options, tolerance)
     report |= of_manifest(manifest)
     report.setdefault("compile_seconds", {})["code generation"] = time.perf_counter() - begin
+    texts[PLATFORM_FILE] = platform.text
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
     texts |= {"schedule.toml": schedule} if schedule else {}
@@ -106,7 +109,7 @@ def project_files(
     constants = _constants(design, model)
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
     stored = [draw.stored for draw in draws]
-    manifest = build_manifest(model.name, design, parameters, constants, stored, platform.name, dict(options), tolerance)
+    manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance)
     sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
     manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
     texts = {
@@ -114,7 +117,7 @@ def project_files(
         **render(manifest, platform),
         MANIFEST: to_json(manifest),
     }
-    check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"])
+    check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"], platform.memory)
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
     return texts, files, manifest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from math import prod
 from typing import Any
@@ -24,7 +24,7 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
     context = _functions(manifest) | {
         "m": manifest,
         "platform": platform,
-        "memory": platform.memory.kind,
+        "tag": _tag_of(platform),
         "buffers": _buffers(manifest),
         "kernel_names": " ".join(unit.name for kernel in manifest.kernels for unit in kernel.built),
         "moved": {port.buffer for port in _moved(manifest)},
@@ -41,7 +41,7 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
 def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) -> dict[str, str]:
     """Texts by file name that make one of all `stages`, projects by their folder: C simulation, binary and host program of a model
     called `name`."""
-    context = {"platform": platform, "memory": platform.memory.kind}
+    context = {"platform": platform, "tag": _tag_of(platform)}
     kernels = {folder: [unit.name for kernel in it.kernels for unit in kernel.built] for folder, it in stages.items()}
     every = [kernel for manifest in stages.values() for kernel in manifest.kernels]
     marks = [mark for manifest in stages.values() for mark in manifest.marks]
@@ -82,6 +82,18 @@ def _phases(manifest: Manifest) -> dict[str, tuple[Step, ...]]:
     launches = [index for index, step in enumerate(manifest.steps) if step.action == "launch"]
     first, behind = (launches[0], launches[-1] + 1) if launches else (0, 0)
     return {"before": manifest.steps[:first], "between": manifest.steps[first:behind], "after": manifest.steps[behind:]}
+
+
+def _tag_of(platform: Platform) -> Callable[[Port], str]:
+    """What the link configuration calls the end of the memory that a port is linked to; those of a bundle have one."""
+    numbers: dict[str, int] = {}
+
+    def tag(port: Port) -> str:
+        assert port.bank is not None
+        bundle = port.bundle or port.name
+        return platform.memory.tag_of(port.bank, numbers.setdefault(bundle, len(numbers)))
+
+    return tag
 
 
 def _receiver(kernel: Kernel, link: Stream) -> Unit:

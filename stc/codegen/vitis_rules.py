@@ -4,7 +4,7 @@
     6   every stream has an explicit depth, and above 2 entries an explicit bind_storage; a stream of blocks takes no name
     7   a scalar of a dataflow function is stable
     8   a token has at most 4096 bit, whole bytes up to 2048 bit between units; ap_int and ap_uint have at most 1024
-    9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
+    9   m_axi words are powers of two of bytes up to the platform's, of 8 to 64-bit elements
     10  no vector of ap_int or ap_uint, which takes whole bytes for an entry; a slice range(hi, lo) is cast to what it is
     11  each innermost loop that touches a stream carries pipeline with II and style
     12  a loop whose bound depends on a scalar says its trip counts, and in another loop that it is not flattened
@@ -13,11 +13,11 @@
         MAX_MULTIPLEXER inputs
     16  no integer / or % by a non-power-of-two in a pipelined loop
     17  no double, no unsuffixed float literal, mathematics of hls:: only
-    19  at most 32 bundles; pointers of one bundle have words of one type; those that are read go to one task, those that are
-        written to one, and each is moved in loops of its own
+    19  at most as many bundles as the platform has ports; pointers of one bundle have words of one type; those that are read go to
+        one task, those that are written to one, and each is moved in loops of its own
     21  memory ports are indexed by loop variables and scalars, not volatile, and not accessed under a condition
-    25  every pointer argument has one sp= with index 0-31, every stream argument is an end of one stream_connect=, every unit
-        has at most one slr=
+    25  every pointer argument has one sp= with a memory of the platform, every stream argument is an end of one stream_connect=,
+        every unit has at most one slr=
     26  top functions are extern "C" with s_axilite bundle=control on return and every argument, but axis on streams, and a depth on
         memory ports; one of streams alone has ap_ctrl_none on return, and disable_start_propagation
     27  pragmas are as the manual writes them (`pragmas.py`), their variables in scope, and they stand in the body they govern;
@@ -37,13 +37,12 @@ from stc.analysis.emission_rules import RULES
 from stc.codegen.cpp_source import Function, Node, Pragma, Statement, functions
 from stc.codegen.pragmas import complaints as pragma_complaints
 from stc.diagnostics import CompileError
+from stc.platforms.platform import ExternalMemory, load_platform
 
 MAX_TOKEN_BITS = 4096
 MAX_LINK_BITS = 2048
 MAX_AP_BITS = 1024
-MAX_WORD_BYTES = 64
-MAX_PORTS = 32
-CHANNELS = 32
+DEFAULT_PLATFORM = "u55c"
 
 _WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
 _LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten", "loop_tripcount")
@@ -79,6 +78,7 @@ class _Source:
     header: str
     text: str
     functions: list[Function]
+    memory: ExternalMemory
 
     def bits(self, kind: str) -> int | None:
         """Width of a C++ type, typedefs resolved; None where it is not known."""
@@ -99,17 +99,21 @@ class _Source:
         return self.bits(typedef[1] if typedef else kind)
 
 
-def check_project_text(header: str, source: str, connectivity: str) -> None:
-    """CompileError that lists every violation in the emitted texts."""
-    violations = [*kernel_violations(source, header), *connectivity_violations(source, connectivity)]
+def check_project_text(header: str, source: str, connectivity: str, memory: ExternalMemory | None = None) -> None:
+    """CompileError that lists every violation in the emitted texts. `memory`: the platform's; None: that of the default."""
+    violations = [*kernel_violations(source, header, memory), *connectivity_violations(source, connectivity, memory)]
     if violations:
         raise CompileError("; ".join(str(violation) for violation in violations), where=f"emitted code, {RULES}")
 
 
-def kernel_violations(source: str, header: str = "") -> list[Violation]:
-    """Violations in kernel.cpp; `header` supplies typedefs."""
-    parsed = _Source(header, source, functions(source))
+def kernel_violations(source: str, header: str = "", memory: ExternalMemory | None = None) -> list[Violation]:
+    """Violations in kernel.cpp; `header` supplies typedefs. `memory`: as in `check_project_text`."""
+    parsed = _Source(header, source, functions(source), _known(memory))
     return [violation for rule in _RULES for violation in rule(parsed)]
+
+
+def _known(memory: ExternalMemory | None) -> ExternalMemory:
+    return load_platform(DEFAULT_PLATFORM).memory if memory is None else memory
 
 
 def _is_dataflow(function: Function) -> bool:
@@ -220,9 +224,10 @@ def _rule_9(source: _Source) -> Iterator[Violation]:
                 yield Violation(9, function.body.line, f"port {name} has words of unknown type {kind}")
                 continue
             size = bits // 8
-            if bits % 8 or size & (size - 1) or not 1 <= size <= MAX_WORD_BYTES or element not in (8, 16, 32, 64, bits):
+            most = source.memory.word_bits // 8
+            if bits % 8 or size & (size - 1) or not 1 <= size <= most or element not in (8, 16, 32, 64, bits):
                 yield Violation(9, function.body.line,
-                                f"port {name} has words of {bits} bit, expected a power of two of bytes up to {MAX_WORD_BYTES}")
+                                f"port {name} has words of {bits} bit, expected a power of two of bytes up to {most}")
 
 
 def _rule_10(source: _Source) -> Iterator[Violation]:
@@ -414,8 +419,8 @@ def _rule_19(source: _Source) -> Iterator[Violation]:
             yield Violation(19, pragma.line, f"port {pragma.options.get('port')} has no bundle")
         for shared in (found for found in bundles.values() if len(found) > 1):
             yield from (Violation(19, shared[0].line, what) for what in _complaints_of_bundle(shared, function, source))
-        if len(bundles) > MAX_PORTS:
-            count = f"{len(bundles)} memory ports, expected at most {MAX_PORTS}"
+        if len(bundles) > source.memory.max_ports:
+            count = f"{len(bundles)} memory ports, expected at most {source.memory.max_ports}"
             yield Violation(19, function.body.line, f"{function.name} has {count}")
         declared = {pragma.options.get("port") for pragma in pragmas}
         for _, name in _pointers(function):
@@ -581,17 +586,19 @@ _RULES: tuple[Callable[[_Source], Iterator[Violation]], ...] = (
 )
 
 
-def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
-    """Violations of rule 25: the link configuration against the top functions of kernel.cpp."""
+def connectivity_violations(source: str, connectivity: str, memory: ExternalMemory | None = None) -> list[Violation]:
+    """Violations of rule 25: the link configuration against the top functions of kernel.cpp. `memory`: as above."""
+    memory = _known(memory)
     lines = [(number, line.split("#")[0].strip()) for number, line in enumerate(connectivity.splitlines(), start=1)]
     units = {unit: kernel for _, line in lines for kernel, unit in re.findall(r"^nk=(\w+):1:(\w+)$", line)}
     links = [(found[1], found[2]) for _, line in lines if (found := re.match(r"^sp=([\w.]+):(.*)$", line))]
     placed = Counter(port for port, _ in links)
     violations: list[Violation] = []
     for number, line in lines:
-        found = re.match(r"^sp=(\w+)\.(\w+):(\w+)\[(\d+)\]$", line)
-        if line.startswith("sp=") and (found is None or int(found[4]) >= CHANNELS):
-            violations.append(Violation(25, number, f"'{line}', expected sp=unit.port:HBM[0-{CHANNELS - 1}]"))
+        found = re.match(r"^sp=\w+\.\w+:(.*)$", line)
+        if line.startswith("sp=") and (found is None or found[1] not in memory.all_tags):
+            tags = memory.tag.format(n=f"0-{memory.tags - 1}")
+            violations.append(Violation(25, number, f"'{line}', expected sp=unit.port:{tags}"))
         if line.startswith("stream_connect=") and not _LINK.match(line):
             violations.append(Violation(25, number, f"'{line}', expected stream_connect=unit.stream:unit.stream:depth"))
     slrs = Counter(found[1] for _, line in lines if (found := re.match(r"^slr=(\w+):SLR\d$", line)))

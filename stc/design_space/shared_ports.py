@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from stc.platforms.adapters import ADAPTER_BRAM18, adapter_width
+from stc.platforms.adapters import WIDEST, adapter_bram18
 from stc.platforms.memories import memory_cost
 
 Name = TypeVar("Name", bound=Hashable)
@@ -36,15 +36,15 @@ class Packed:
         return self.size + (LATENCY_CYCLES * self.word_bits // 8 if self.is_awaited else 0)
 
 
-def shared_ports(tensors: Mapping[Name, Packed], total: int, ports: int) -> list[list[Name]]:
-    """Groups of `tensors` that one port each brings, of equal words, in the order given.
+def shared_ports(tensors: Mapping[Name, Packed], total: int, ports: int, widest: int = WIDEST) -> list[list[Name]]:
+    """Groups of `tensors` that one port each brings, of equal words, in the order given, where ports have at most `widest` bits.
 
     A tensor is in a group where the array that holds it takes fewer blocks of RAM than the adapter of a port of its own.
     Smallest first, as long as those of a group are no more than the equal part of one of so many `ports` in `total`, the bytes of
     all parameters, which all stages of a model have in common: so no other port waits for theirs, but for the latency that each
     pays in turn, which counts for what a launch begins or ends with. What would be alone keeps its port.
     """
-    small = [name for name, packed in tensors.items() if is_small(packed)]
+    small = [name for name, packed in tensors.items() if is_small(packed, widest)]
     left, chosen = dict[tuple[int, str], int](), set[Name]()
     for name in sorted(small, key=lambda name: tensors[name].part):
         packed = tensors[name]
@@ -58,7 +58,7 @@ def shared_ports(tensors: Mapping[Name, Packed], total: int, ports: int) -> list
     return [group for group in groups.values() if len(group) > 1]
 
 
-def is_small(packed: Packed) -> bool:
+def is_small(packed: Packed, widest: int = WIDEST) -> bool:
     """Whether the array that holds a tensor takes fewer blocks of RAM than the adapter of a port."""
     array = memory_cost("bram", "ram_s2p", packed.word_bits, -(-8 * packed.size // packed.word_bits))
-    return array.bram18 < ADAPTER_BRAM18[adapter_width(packed.word_bits)]
+    return array.bram18 < adapter_bram18(packed.word_bits, widest)

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import networkx as nx
 
+from stc.platforms.platform import Sharing
+
 BURST_BYTES = 64
 """A buffer is padded to a multiple of this."""
 BEAT_DIGITS = 6
@@ -41,9 +43,14 @@ def channels_in_turn(
     return found
 
 
-def ports_sharing(linked: Sequence[tuple[int | None, Hashable]]) -> tuple[int, ...]:
-    """For each pointer of a kernel, by the channel that it is linked to and the direction of the port that it comes through: how
-    many such directions of ports of the kernel use that channel, its own included."""
+def ports_sharing(linked: Sequence[tuple[int | None, Hashable]], sharing: Sharing = "equal") -> tuple[int, ...]:
+    """For each pointer of a kernel, by the channel that it is linked to and the direction of the port that it comes through: among
+    how many such directions of ports of the kernel that use the channel it is divided at any time, its own included.
+
+    One where it is arbitrated: then each gets what the others leave, which only a run knows.
+    """
+    if sharing == "arbitrated":
+        return (1,) * len(linked)
     count = Counter(channel for channel, _ in set(linked))
     return tuple(count[channel] for channel, _ in linked)
 

@@ -1,14 +1,21 @@
-"""A device as the compiler sees it, read from a data file of this package."""
+"""A device as the compiler sees it, read from a data file of this package, or of a user (`stc.platforms.platform_schema`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, reduce
 from importlib import resources
 from math import ceil
-from typing import Any
+from pathlib import Path
+from typing import Literal
 
 from stc.diagnostics import CompileError
+from stc.platforms.adapters import adapter_bram18
+from stc.platforms.platform_schema import check_platform
+from stc.user_files import reason_of, toml_of
+
+SUFFIX = ".toml"
+"""Of platform files."""
 
 BRAM18_BYTES = 18 * 1024 // 8
 BRAM36_BYTES = 36 * 1024 // 8
@@ -45,12 +52,27 @@ class Resources:
         )
 
 
+Sharing = Literal["equal", "arbitrated"]
+"""What ports of one channel get of it: an equal part each, also while others are idle; or what the others leave."""
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """What one DSP multiplies and adds up: factors of so many bits, with their signs, and sums of `sum_bits`."""
+
+    kind: str
+    factor_bits: int
+    other_factor_bits: int
+    sum_bits: int
+
+
 @dataclass(frozen=True)
 class ExternalMemory:
     """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`.
 
+    Ports of a kernel are at most `max_ports`, with words of at most `word_bits`. They are linked to the `tags` ports of the
+    memory, as many for each channel, whose names are `tag` with the number in place of `{n}`.
     `read_latency_cycles` is what HLS schedules for, `read_latency_ns` what it really takes.
-    `adapter_bram18`: blocks of 18 kbit that the adapter of one port takes.
     """
 
     kind: str
@@ -59,13 +81,30 @@ class ExternalMemory:
     channel_gigabytes_per_second: float
     word_bits: int
     max_ports: int
+    tag: str
+    tags: int
+    sharing: Sharing
     slr: int
     read_latency_cycles: int
-    adapter_bram18: int
     read_latency_ns: float
     sustained_gigabytes_per_second: float
     burst_words: int
     outstanding_bursts: int
+
+    def tag_of(self, channel: int, port: int) -> str:
+        """What the link configuration calls that end of `channel` that the kernel's port of this number is linked to."""
+        of_channel = self.tags // self.channels
+        return self.tag.format(n=channel * of_channel + port % of_channel)
+
+    @property
+    def all_tags(self) -> frozenset[str]:
+        """Every name that the link configuration may have for an end of the memory."""
+        return frozenset(self.tag.format(n=number) for number in range(self.tags))
+
+    @property
+    def adapter_bram18(self) -> int:
+        """Blocks of 18 kbit that the adapter of one port takes that is as wide as any."""
+        return adapter_bram18(self.word_bits, self.word_bits)
 
     @property
     def adapter_bytes(self) -> int:
@@ -77,15 +116,24 @@ class ExternalMemory:
         return ceil(self.read_latency_ns / cycle_ns)
 
     def channel_bytes_per_cycle(self, cycle_ns: float) -> float:
-        """Bytes that one channel sustains in a cycle of `cycle_ns`."""
-        return self.sustained_gigabytes_per_second * cycle_ns
+        """Bytes that one channel sustains in a cycle of `cycle_ns`: no more than a word through each port of the memory."""
+        through_ports = self.tags // self.channels * self.word_bits / 8
+        return min(self.sustained_gigabytes_per_second * cycle_ns, through_ports)
+
+    def peak_bytes_per_second(self) -> float:
+        """Of all channels together, by the data sheet."""
+        return self.channels * self.channel_gigabytes_per_second * 1e9
+
+    def sustained_bytes_per_second(self, cycle_ns: float) -> float:
+        """Of all channels together, with cycles of `cycle_ns`."""
+        return self.channels * self.channel_bytes_per_cycle(cycle_ns) / cycle_ns * 1e9
 
 
 @dataclass(frozen=True)
 class Platform:
     """One device with its shell. `plan` is the share of each die's resources a design may use.
 
-    `memory_luts`: the part of the LUTs that can be memory.
+    `memory_luts`: the part of the LUTs that can be memory. `text`: the file that says all of this.
     """
 
     name: str
@@ -97,7 +145,9 @@ class Platform:
     slrs: tuple[Resources, ...]
     plan: Resources
     memory_luts: float
+    multiplier: Multiplier
     memory: ExternalMemory
+    text: str = field(repr=False, compare=False)
 
     @property
     def whole(self) -> Resources:
@@ -123,21 +173,51 @@ class Platform:
 def platform_names() -> tuple[str, ...]:
     """The platforms this package has data for."""
     files = resources.files("stc.platforms").joinpath("data").iterdir()
-    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in files if file.name.endswith(SUFFIX)))
+
+
+def load_platform(name: str) -> Platform:
+    """The platform that this package calls `name`, or that of a user's file, where it is a path that ends in `.toml`.
+
+    CompileError where there is no data, and for data that break the schema.
+    """
+    if name.endswith(SUFFIX):
+        return _of_user(name)
+    if name not in platform_names():
+        accepted = f"{', '.join(platform_names())}, or the path of a platform file (NAME{SUFFIX})"
+        raise CompileError(f"unknown platform '{name}'", accepted=accepted)
+    return _ours(name)
 
 
 @cache
-def load_platform(name: str) -> Platform:
-    """The platform `name`; CompileError where there is no data for it."""
-    if name not in platform_names():
-        raise CompileError(f"unknown platform '{name}'", accepted=", ".join(platform_names()))
-    text = resources.files("stc.platforms").joinpath("data", f"{name}.toml").read_text()
-    import tomllib
-
-    return _platform(tomllib.loads(text))
+def _ours(name: str) -> Platform:
+    text = resources.files("stc.platforms").joinpath("data", f"{name}{SUFFIX}").read_text()
+    return read_platform(text, f"{name}{SUFFIX}")
 
 
-def _platform(data: dict[str, Any]) -> Platform:
+def _of_user(path: str) -> Platform:
+    """CompileError as well where it has the name of one of ours, and other figures: manifests would say what is not so."""
+    if '"' in path:
+        raise CompileError("the path of a platform has a quotation mark", where=path, accepted="a path without any")
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CompileError(f"cannot read the platform ({reason_of(error)})", where=path, accepted="a TOML file") from None
+    found = read_platform(text, path)
+    if found.name in platform_names() and found != _ours(found.name):
+        what = f"name is '{found.name}', as of one of stc's own with other figures"
+        raise CompileError(what, where=path, accepted="another name")
+    return found
+
+
+@cache
+def read_platform(text: str, where: str) -> Platform:
+    """The platform of a file's `text`; CompileError names the file, the key, and what would be accepted."""
+    try:
+        data = toml_of(text)
+    except ValueError as error:
+        raise CompileError(f"no TOML: {error}", where=where, accepted="a platform as docs/extending.md has it") from None
+    check_platform(data, where)
     return Platform(
         name=data["name"],
         part=data["part"],
@@ -148,5 +228,7 @@ def _platform(data: dict[str, Any]) -> Platform:
         slrs=tuple(Resources(**slr) for slr in data["slr"]),
         plan=Resources(**data["plan"]),
         memory_luts=data["memory_luts"],
+        multiplier=Multiplier(**data["multiplier"]),
         memory=ExternalMemory(**data["memory"]),
+        text=text,
     )

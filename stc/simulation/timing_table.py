@@ -8,7 +8,7 @@ from math import ceil
 
 from stc.diagnostics import CompileError
 from stc.manifest.checks import MOST, MOST_LOOP_CYCLES
-from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Stream
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest, MemoryTiming, Stream
 from stc.platforms.memory_channels import BEAT_DIGITS, cycles_per_word, ports_sharing
 from stc.simulation.profile import Profile, with_profile
 
@@ -97,14 +97,26 @@ def _some(names: list[str]) -> str:
     return shown if len(names) <= 8 else f"{shown}, ... ({len(names)} FIFOs)"
 
 
+def _channels(kernel: Kernel, memory: MemoryTiming | None) -> dict[int | None, str]:
+    """The channels that its ports share as they need them: names by bank. Kernels run one after the other, each from cycle 0 on."""
+    if memory is None or memory.sharing == "equal":
+        return {}
+    return {port.bank: f"{kernel.name}.{port.bank}" for port in kernel.ports}
+
+
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:
     memory = manifest.memory
-    sharing = ports_sharing([(port.bank, port.mover) for port in kernel.ports])
+    linked = [(port.bank, port.mover) for port in kernel.ports]
+    channels = _channels(kernel, memory)
+    if memory is not None:
+        yield from (f"channel {name} {memory.channel_bytes_per_cycle:.{BEAT_DIGITS}f}" for name in channels.values())
+    sharing = ports_sharing(linked, "equal" if memory is None else memory.sharing)
     for port, shared in zip(kernel.ports, sharing, strict=True):
         if memory is not None:
             cycles_per_beat = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)
             beat = f"{cycles_per_beat:.{BEAT_DIGITS}f}"
-            yield f"port {port.name} {memory.read_latency} {beat} {memory.burst_words} {memory.outstanding_bursts}"
+            channel = f" {channels[port.bank]} {port.bytes / port.words:.{BEAT_DIGITS}f}" if channels else ""
+            yield f"port {port.name} {memory.read_latency} {beat} {memory.burst_words} {memory.outstanding_bursts}{channel}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}
     for loop in kernel.schedule:
         if loop.ii is not None:

@@ -89,7 +89,7 @@ def _utilisation(manifest: Manifest, cycles: Mapping[str, int], origin: str, res
     for kernel in kernels:
         ports = _Ports(kernel, manifest)
         found = [_task_use(task, cycles[kernel.name], ports, kernel, times.get(task.name)) for task in kernel.tasks]
-        possible += ports.bytes_per_cycle(list(ports.cycles)) * cycles[kernel.name]
+        possible += ports.most_bytes_per_cycle * cycles[kernel.name]
         uses += found
     return Utilisation(
         origin=origin,
@@ -131,8 +131,9 @@ class _Ports:
     @property
     def cycles(self) -> dict[str, float]:
         """Cycles between two words of each port, by its name."""
-        sharing = ports_sharing([(port.bank, port.mover) for port in self.kernel.ports])
         memory = self.manifest.memory
+        linked = [(port.bank, port.mover) for port in self.kernel.ports]
+        sharing = ports_sharing(linked, "equal" if memory is None else memory.sharing)
         rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
         both = zip(self.kernel.ports, sharing, strict=True)
         return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
@@ -151,6 +152,16 @@ class _Ports:
         for port in map(self.kernel.port, names):
             rates[port.mover] = max(rates.get(port.mover, 0.0), _word_bytes(port) / self.cycles[port.name])
         return sum(rates.values())
+
+
+    @property
+    def most_bytes_per_cycle(self) -> float:
+        """The most that all of them move in a cycle: no channel more than it sustains."""
+        memory, found = self.manifest.memory, 0.0
+        for bank in {port.bank for port in self.kernel.ports}:
+            rate = self.bytes_per_cycle([port.name for port in self.kernel.ports if port.bank == bank])
+            found += rate if memory is None else min(rate, memory.channel_bytes_per_cycle)
+        return found
 
 
 def _word_bytes(port: Port) -> float:

@@ -39,7 +39,7 @@ from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import LinearFormat
 from stc.simulation.utilisation import estimated_utilisation
-from stc.tools.budget_fit import fit_of, is_aim, not_searched, searched_again, without_search
+from stc.tools.budget_fit import fit_of, is_aim, narrower, not_searched, require_platform, searched_again, whole_of, without_search
 from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.confirmation import Confirmation, ConfirmedDesign
 from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
@@ -105,7 +105,7 @@ def compile_from(
     if request.confirm > 1 and options.is_searched:
         made = _fastest(start, confirmation, progress, is_named=is_named)
     else:
-        made = _within_budget(start, progress, is_named=is_named)
+        made = _on_platform(start, progress, is_named=is_named)
     design, options, recorder = made.report, made.options, made.recorder
     design["throughput"]["budget"] = start.options.budget  # what was asked for, where that gave the cheapest design, too
     references = model.timings.get("references", 0.0)
@@ -207,10 +207,31 @@ def _emit_to_run(start: Start, made: _Made, folder: Path) -> None:
     emit_project(start.model.module, start.finished_model, folder, _manifest_options(start.request, made.options), {})
 
 
+def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
+    """The design within the budget; where the cheapest takes more than the plan, one with narrower tokens. BeyondBudget where it
+    takes more than the whole platform, and was not asked for as the cheapest."""
+    original = start.model.module.clone()
+    made = _narrowed(start, _within_budget(start, progress, is_named=is_named), original, progress, is_named=is_named)
+    if start.options.is_searched:
+        require_platform(made.options, made.report["resources"]["total"])
+    return made
+
+
+def _narrowed(start: Start, made: _Made, original: ModuleOp, progress: Progress, *, is_named: bool) -> _Made:
+    """`made`; one of `original` with narrower tokens where it is a cheapest design that takes more than the plan."""
+    while start.options.lanes == 0 and (options := narrower(made.options, made.report["resources"]["total"])) is not None:
+        wide, narrow = made.options.token_lanes, options.lanes
+        warn(f"the cheapest design with tokens of {wide} entries is beyond the plan of {options.platform}; instead, of {narrow}")
+        _exchange(start.model.module, original.clone().detach_region(0))
+        made = _made(start, options, progress, is_named=is_named)
+    return made
+
+
 def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     """The design: searched again as long as it is beyond the budget; within the plan, where no search fits, not searched.
 
-    Within the plan, too: the cheapest design, where that is estimated to be faster. It may be where phases are short.
+    Within the plan, too: the cheapest design, where that is estimated to be faster, and the platform has what it takes. It may be
+    where phases are short.
     """
     module, options, before = start.model.module, start.options, None
     original = module.clone() if options.is_searched else None
@@ -237,9 +258,12 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
         tries += 1
     if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):
         return made
-    made = replace(made, region=_exchange(module, original.detach_region(0)))
+    made = replace(made, region=_exchange(module, original.clone().detach_region(0)))
     cheapest = _made(start, not_searched(options), progress, is_named=is_named)
-    if cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles:
+    cheapest = _narrowed(start, cheapest, original, progress, is_named=is_named)
+    taken = fit_of(start.options, cheapest.report["resources"]["total"], cheapest.report["memory_ports"], None)
+    is_faster = cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles
+    if is_faster and not taken.emitted.beyond(whole_of(start.options.platform)):
         return cheapest
     assert made.region is not None
     _exchange(module, made.region)

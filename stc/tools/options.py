@@ -61,7 +61,8 @@ Rows = Annotated[int, typer.Option(help="Most rows of activations that share one
 Lanes = Annotated[
     int,
     typer.Option(
-        help="Entries of a stream token where no schedule asks for another width; 0: 4 where lanes are searched, else 16.", min=0
+        help="Entries of a stream token where no schedule asks for another width; 0: 4 where lanes are searched, else a word of "
+        "f32 (16 of 512 bits).", min=0
     ),
 ]
 Budget = Annotated[
@@ -78,7 +79,9 @@ UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]
 Schedule = Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")]
-Platform = Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")]
+Platform = Annotated[
+    str, typer.Option(metavar="NAME|FILE.toml", help=f"Target device: {', '.join(platform_names())}, or a platform file of yours.")
+]
 OnChip = Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)]
 DuplicateLoad = Annotated[
     int, typer.Option(help="Bytes on chip that reading an input again has to save; 0: never; -1: what a port costs.", min=-1)

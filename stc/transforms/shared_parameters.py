@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
-from stc.design_space.parallelism import PORT_BITS
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.platforms.platform import ExternalMemory
 
@@ -25,21 +24,21 @@ def shared_parameters(
     `parameters`, and of these `inputs`."""
     read = list(dict.fromkeys(read))
     known = [value for value in read if value in parameters or value in inputs]
-    return _numbers(_packed(known, parameters), _bytes(read, parameters), memory)
+    return _numbers(_packed(known, memory, parameters), _bytes(read, parameters), memory)
 
 
 def shared_results(
     results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
     """The same of `results`, none of which is an update in place, of a function that reads `read`."""
-    return _numbers(_packed(results), _bytes(read, parameters), memory)
+    return _numbers(_packed(results, memory), _bytes(read, parameters), memory)
 
 
 def shared_parts(
     results: Iterable[SSAValue], read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
     """The same of `results` that copies make in parts, two at least each."""
-    half_of = {value: replace(found, size=-(-found.size // 2)) for value, found in _packed(results).items()}
+    half_of = {value: replace(found, size=-(-found.size // 2)) for value, found in _packed(results, memory).items()}
     halves = {(value, half): found for value, found in half_of.items() for half in (0, 1)}
     numbers = _numbers(halves, _bytes(read, parameters), memory)
     return {value: number for (value, half), number in numbers.items() if (value, 1 - half) in numbers}
@@ -50,19 +49,22 @@ def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
 
 
 def _numbers(tensors: Mapping[Key, Packed], total: int, memory: ExternalMemory) -> dict[Key, int]:
-    return {key: number for number, group in enumerate(shared_ports(tensors, total, memory.max_ports)) for key in group}
+    groups = shared_ports(tensors, total, memory.max_ports, memory.word_bits)
+    return {key: number for number, group in enumerate(groups) for key in group}
 
 
-def _packed(values: Iterable[SSAValue], parameters: Container[SSAValue] = ()) -> dict[SSAValue, Packed]:
+def _packed(
+    values: Iterable[SSAValue], memory: ExternalMemory, parameters: Container[SSAValue] = ()
+) -> dict[SSAValue, Packed]:
     """By value, of those that are tensors."""
-    return {value: _words(value, value not in parameters) for value in values if tensor_bytes(value.type)}
+    return {value: _words(value, value not in parameters, memory.word_bits) for value in values if tensor_bytes(value.type)}
 
 
-def _words(value: SSAValue, is_awaited: bool) -> Packed:
+def _words(value: SSAValue, is_awaited: bool, port_bits: int) -> Packed:
     """A tensor as memory will have it, estimated before it is packed: words as wide as the last dimension lets them be."""
     assert isa(value.type, TensorType)
     shape, bits = value.type.get_shape(), bits_of(value.type.element_type)
     last = shape[-1] if shape else 1
     return Packed(
-        tensor_bytes(value.type), bits * min(last & -last, PORT_BITS // bits), str(value.type.element_type), is_awaited
+        tensor_bytes(value.type), bits * min(last & -last, port_bits // bits), str(value.type.element_type), is_awaited
     )

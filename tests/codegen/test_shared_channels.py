@@ -46,7 +46,7 @@ OTHER_LAYOUT = "!itensor.itensor<1x8xf32, iter_space: [2, 3] * [8, 1], iter_map:
 
 def few_channels(count: int) -> Platform:
     platform = load_platform("u55c")
-    return replace(platform, memory=replace(platform.memory, channels=count))
+    return replace(platform, memory=replace(platform.memory, channels=count, tags=count))
 
 
 def lowered(text: str, options: PipelineOptions) -> ModuleOp:
@@ -57,7 +57,7 @@ def lowered(text: str, options: PipelineOptions) -> ModuleOp:
 
 def described(module: ModuleOp, platform: Platform) -> tuple[Design, Manifest]:
     design = design_of(module, platform)
-    return design, build_manifest("shared", design, {}, {}, (), platform.name, {}, 1e-4)
+    return design, build_manifest("shared", design, {}, {}, (), platform, {}, 1e-4)
 
 
 def table_of(manifest: Manifest) -> dict[str, tuple[int, int]]:

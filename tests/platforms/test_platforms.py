@@ -19,7 +19,8 @@ def test_u55c() -> None:
 
 
 def test_unknown_platform() -> None:
-    with pytest.raises(CompileError, match="unknown platform 'u99'; accepted: u55c"):
+    accepted = "kv260, u280, u55c, v80, or the path of a platform file"
+    with pytest.raises(CompileError, match=f"unknown platform 'u99'; accepted: {accepted}"):
         load_platform("u99")
 
 

@@ -114,7 +114,7 @@ def test_layers_are_not_quantised_twice(stc: Stc) -> None:
 
 
 OPTIONS = {
-    "--platform u9": ("unknown platform 'u9'", "accepted: u55c"),
+    "--platform u9": ("unknown platform 'u9'", "accepted: kv260, u280, u55c, v80, or the path of a platform file"),
     "--stage fly": ("fly", "accepted:"),
     "--dtype f8": ("unknown dtype f8", "accepted: f32, w8a8, w4a8"),
     "--dtype w4a8 --quantize bits=8": ("--dtype w4a8 and --quantize bits=8", "one of both"),

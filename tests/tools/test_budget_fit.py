@@ -9,7 +9,7 @@ import pytest
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import PLAN, SMALL, Counts
-from stc.tools.budget_fit import MOST_TRIES, Fit, fit_of, searched_again, without_search
+from stc.tools.budget_fit import MOST_TRIES, Fit, fit_of, narrower, require_platform, searched_again, without_search
 from stc.transforms.linalg.choose_parallelism import ChooseParallelism
 
 OPTIONS = PipelineOptions(budget="dsp=100,lut=1000,ff=1000,bram=40,uram=0,ports=9")
@@ -49,3 +49,22 @@ def test_what_fits_lacks_nothing() -> None:
 def test_no_search_is_left(expected: Counts | None, before: Fit | None, tries: int) -> None:
     with pytest.raises(CompileError, match=r"takes 2,000 LUT of 1,000, 50 BRAM18 of 40.*accepted: lut=2000,bram=50 or more"):
         searched_again(OPTIONS, fit(expected), before, tries)
+
+
+def test_narrower_tokens_where_the_cheapest_design_is_beyond_the_plan() -> None:
+    """The KV260's plan has 91,200 LUTs; block RAM does not shrink with lanes."""
+    options, taken = PipelineOptions(platform="kv260", budget=SMALL), {"dsp": 9, "lut": 91_201, "ff": 9, "bram18": 9, "uram": 0}
+    assert options.token_lanes == 4 and (one := narrower(options, taken)) is not None and one.lanes == 1
+    assert narrower(one, taken) is None
+    wide = narrower(replace(options, platform="u55c"), taken | {"dsp": 9999})
+    assert wide is not None and wide.lanes == 4
+    assert narrower(options, taken | {"lut": 91_200, "bram18": 999}) is None
+    assert narrower(replace(options, lanes=2), taken) is None and narrower(replace(options, budget=PLAN), taken) is None
+
+
+def test_what_takes_more_than_the_platform_has() -> None:
+    options, taken = PipelineOptions(platform="kv260"), {"dsp": 9, "lut": 114_000, "ff": 9, "bram18": 288, "uram": 64}
+    require_platform(options, taken)
+    lacking = "114,001 LUT of 114,000, 289 BRAM18 of 288 that the platform has"
+    with pytest.raises(BeyondBudget, match=f"^kv260: the design takes {lacking}; accepted: a larger platform"):
+        require_platform(options, taken | {"lut": 114_001, "bram18": 289})

@@ -84,10 +84,11 @@ class ChooseMultipliers(ModulePass):
         generics = generics_in(module)
         for index, kind in choice.items():
             _make(generics[index], kind)
+        platform = load_platform(self.platform)
         splits = (SplitSlices(self.budget, self.platform), SplitReductions(self.budget, self.platform))
-        for one_pass in (splits[0], PackProducts(), TransposeOperands(), splits[1]):
+        for one_pass in (splits[0], PackProducts(port_bits=platform.memory.word_bits), TransposeOperands(), splits[1]):
             one_pass.apply(ctx, module)
-        platform, interval, taken = load_platform(self.platform), 0, Counts()
+        interval, taken = 0, Counts()
         for function in functions_of(module):
             works = [each.work for each in computations(function, platform)]
             port = port_counts(platform)

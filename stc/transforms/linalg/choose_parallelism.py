@@ -25,7 +25,7 @@ from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
-from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
+from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
@@ -137,7 +137,8 @@ class ChooseParallelism(FindingPass):
 
 def port_counts(platform: Platform) -> Counts:
     """What a memory port takes: its adapter, as wide as any."""
-    taken = adapter(PORT_BITS, platform.cycle_ns)
+    bits = platform.memory.word_bits
+    taken = adapter(bits, platform.cycle_ns, bits)
     return Counts(taken.dsp, taken.lut, taken.ff, taken.bram18, taken.uram, ports=1)
 
 
@@ -157,7 +158,7 @@ def computations(function: func.FuncOp, platform: Platform, *, share_inputs: boo
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     shared = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
     divided = {op: shared.divided_loop(op) for op in generics}
-    names = _Names(parameters)
+    names = _Names(parameters, platform.memory.word_bits)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
     inputs = {argument for argument in function.body.block.args if not is_updated(argument)}
@@ -202,11 +203,12 @@ def _renamed(after: Sequence[tuple[GenericOp, Dependence]], made: Mapping[Generi
 
 class _Names(UniqueNames):
     """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one;
-    `stores`: of results in parts that do."""
+    `stores`: of results in parts that do. `port_bits`: of a word of a memory port."""
 
-    def __init__(self, host: Container[SSAValue]) -> None:
+    def __init__(self, host: Container[SSAValue], port_bits: int) -> None:
         super().__init__()
         self.host = host
+        self.port_bits = port_bits
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
         self.stores: Mapping[SSAValue, int] = {}
@@ -315,21 +317,21 @@ def _memory_operands(
     """
     loops, last = GenericLoops(generic), _lane_loop(generic)
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
-        at_once = _entries_at_once(value) if dims and dims[-1] == last else None
+        at_once = _entries_at_once(value, names.port_bits) if dims and dims[-1] == last else None
         for source, is_joined in names.sources(value, made):  # what is put together is cut behind its loads
             yield MemoryOperand(names.tensor(source), divided in dims and not is_joined, at_once, names.ports.get(source))
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
-        at_once = None if loops.reductions else _entries_at_once(value)  # sums leave one by one
+        at_once = None if loops.reductions else _entries_at_once(value, names.port_bits)  # sums leave one by one
         for use in uses_through(value, MOVEMENTS):
             if use.operation not in made and not isinstance(use.operation, tensor.InsertSliceOp):
                 stored = use.operation.operands[use.index]
                 yield MemoryOperand(names.tensor(stored), divided in dims, at_once, names.stores.get(stored), is_written=True)
 
 
-def _entries_at_once(value: SSAValue) -> int:
-    """How many entries of a tensor a memory port brings, in the scalars that words hold for them."""
+def _entries_at_once(value: SSAValue, port_bits: int) -> int:
+    """How many entries of a tensor a memory port of so many bits brings, in the scalars that words hold for them."""
     assert isa(value.type, TensorType)
-    return PORT_BITS // bits_of(stored_type(value.type.element_type, PORT_LANES))
+    return port_bits // bits_of(stored_type(value.type.element_type, PORT_LANES))
 
 
 # What copies divide ---------------------------------------------------------------------------------------------------

@@ -80,8 +80,9 @@ class Contraction:
 class PackProducts(ModulePass):
     """Multiply an activation by two weights at once, in integer contractions whose products are as short as that needs.
 
-    A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48. Two rows of a parameter become one factor, w1 * 2^s + w0: as far
-    apart as a word of memory has pairs (64 of i4, 32 of i8), so that lanes lie along rows in both halves of the result.
+    A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48; a DSP58 (27 by 24, 58) does the same with the same pairs. Two rows
+    of a parameter become one factor, w1 * 2^s + w0: as far apart as a word of memory has pairs (of 512 bits 64 of i4, 32 of i8), so
+    that lanes lie along rows in both halves of the result.
     Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127;
     548 of i4 by i8 without signs, which `extui` takes) a second computation takes both sums out of it, and adds up those of longer
     reductions. The host makes the pairs. Integers come out the same.
@@ -91,7 +92,7 @@ class PackProducts(ModulePass):
 
     Options: `terms` (default 17): where fewer can be summed before both sums are taken apart, nothing is packed. So int8 by int8 is
     on request (`terms=16`): sums of 48 bits that are taken apart every 16 terms cost more cycles than the products, which take LUTs
-    otherwise, and no DSP.
+    otherwise, and no DSP. `port-bits` (default 512): the words of memory ports.
 
         %y = linalg.generic {...} ins(%x, %w : tensor<4x32xi8>, tensor<6x32xi4>) { s + extsi(x) * extsi(w) } ... -> tensor<4x6xi32>
       becomes
@@ -105,6 +106,7 @@ class PackProducts(ModulePass):
     name = "pack-products"
 
     terms: int = WORTH_PACKING
+    port_bits: int = PORT_BITS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = [
@@ -112,7 +114,7 @@ class PackProducts(ModulePass):
             for function in functions_of(op)
             for parameters in [host_values(function)]
             for generic in generics_in(function)
-            if (contraction := packed_contraction(generic, parameters)) is not None
+            if (contraction := packed_contraction(generic, parameters, self.port_bits)) is not None
             and (multipliers_of(generic) == "pairs" or contraction.terms >= self.terms)
             and multipliers_of(generic) in (None, "pairs")
         ]
@@ -125,8 +127,8 @@ class PackProducts(ModulePass):
 # What is packed -------------------------------------------------------------------------------------------------------
 
 
-def packed_contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction | None:
-    """How `generic` would be packed in pairs; None where it cannot be."""
+def packed_contraction(generic: GenericOp, parameters: set[SSAValue], port_bits: int = PORT_BITS) -> Contraction | None:
+    """How `generic` would be packed in pairs, where memory ports have words of so many bits; None where it cannot be."""
     if set(generic.results) <= parameters or not starts_at_zero(generic) or generic.body.block.args[-1].type != i32:
         return None
     found = combining(generic)
@@ -142,7 +144,7 @@ def packed_contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contrac
     if len(weights) != 1:
         return None
     (weight,) = weights
-    return _with_rows(generic, 1 - weight, weight, unsigned)
+    return _with_rows(generic, 1 - weight, weight, unsigned, port_bits)
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,9 @@ def _extended(value: SSAValue, generic: GenericOp) -> _Factor | None:
     return _Factor(source.index, isinstance(owner, arith.ExtSIOp))
 
 
-def _with_rows(generic: GenericOp, activation: int, weight: int, unsigned: frozenset[int]) -> Contraction | None:
+def _with_rows(
+    generic: GenericOp, activation: int, weight: int, unsigned: frozenset[int], port_bits: int
+) -> Contraction | None:
     loops = GenericLoops(generic)
     packed = packing(*(range_of(generic.inputs[operand], is_signed=operand not in unsigned) for operand in (weight, activation)))
     rows = [
@@ -177,7 +181,7 @@ def _with_rows(generic: GenericOp, activation: int, weight: int, unsigned: froze
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
     if not blocks:
         return None
-    row, apart = _paired_rows(loops, rows, PORT_BITS // _pair_type(_bits(generic, weight)).width.data)  # those of a word
+    row, apart = _paired_rows(loops, rows, port_bits // _pair_type(_bits(generic, weight)).width.data)  # those of a word
     return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed, unsigned)
 
 

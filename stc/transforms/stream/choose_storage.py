@@ -66,7 +66,8 @@ class ChooseStorage(ModulePass):
             each.put(None)
         found = [each for each in everything if each.allowed]
         options = [self._options(each, given, share) for each in found]
-        all_else = reduce(ResourceCount.plus, (each.counted.times(-1) for each in found), design_resources(op, platform.cycle_ns))
+        whole = design_resources(op, platform.cycle_ns, platform.memory.word_bits)
+        all_else = reduce(ResourceCount.plus, (each.counted.times(-1) for each in found), whole)
         used = share(all_else)
         for each, memory in zip(found, choose_memories(options, used), strict=True):
             each.put(memory)

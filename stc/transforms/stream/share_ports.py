@@ -111,7 +111,7 @@ def _groups(
         load: packed_words(load.words, kernel.inputs[load.port] not in parameters)
         for load in sorted(loads, key=lambda load: position[_user(load.out)])
     }
-    return shared_ports(by_reader, total, memory.max_ports)
+    return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
 
 
 def _load(op: object, kernel: KernelOp, may_share: set[SSAValue]) -> _Load | None:
@@ -195,7 +195,8 @@ def _stores_in_turn(kernel: KernelOp, total: int, memory: ExternalMemory) -> lis
             assert isa(value.type, MemRefType)
             packed[store] = packed_words(value.type, True)
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
-    return shared_ports({op: packed[op] for op in sorted(packed, key=position.__getitem__)}, total, memory.max_ports)
+    in_order = {op: packed[op] for op in sorted(packed, key=position.__getitem__)}
+    return shared_ports(in_order, total, memory.max_ports, memory.word_bits)
 
 
 def _store_in_turn(kernel: KernelOp, stores: Sequence[TaskOp], names: UniqueNames) -> None:

@@ -1,7 +1,8 @@
 // Time in cycles, kept beside the values: when a token can be read, when a slot can be written, when an iteration issues.
 //
 // A task never looks at another task's time: tokens and slots carry the cycle from which they can be used, so the result does
-// not depend on the order in which fibers run. Without STC_SIM_TIMED everything here is empty and costs nothing.
+// not depend on the order in which fibers run; but where ports share a channel as they need it, who asks first in that order gets a
+// word first, within what FIFOs let a task run ahead. Without STC_SIM_TIMED everything here is empty and costs nothing.
 //
 // The model (docs/design/emission_rules.md; fitted to published co-simulations of the vendor's RTL):
 // * an iteration issues `ii` cycles after the one before it and is then in stage 0 of `depth`; it reads in stage 1, and not

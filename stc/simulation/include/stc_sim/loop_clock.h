@@ -8,12 +8,62 @@
 
 namespace stc_sim {
 
+// A channel whose ports get what the others leave of it. Time is cut into windows of so many bytes each; who asks first, as tasks
+// run, takes them. So no more passes in a window than the channel brings, and nothing is lost while somebody asks.
+class MemoryChannel {
+ public:
+  double bytes_per_cycle = 0;
+
+  // When a word of `bytes` that could pass from `at` on begins to.
+  double pass(double at, double bytes) {
+    std::size_t window = with_room(std::size_t(at) / length);
+    const double begin = std::max(at, double(window * length));
+    for (; bytes > left_[window]; window = with_room(window)) {
+      bytes -= left_[window];
+      left_[window] = 0;
+    }
+    left_[window] -= bytes;
+    return begin;
+  }
+
+ private:
+  static constexpr std::size_t length = 16;
+
+  // The first window from `window` on that has bytes left.
+  std::size_t with_room(std::size_t window) {
+    std::size_t found = window;
+    for (;; found = next_[found]) {
+      if (found >= left_.size()) grow(found);
+      if (left_[found] > 0) break;
+      if (next_[found] == found) next_[found] = found + 1;
+    }
+    // What was passed over leads there at once the next time.
+    while (window != found) {
+      const std::size_t next = next_[window];
+      next_[window] = found;
+      window = next;
+    }
+    return found;
+  }
+  void grow(std::size_t window) {
+    const std::size_t from = left_.size();
+    left_.resize(window + 1024, bytes_per_cycle * length);
+    next_.resize(left_.size());
+    for (std::size_t at = from; at < next_.size(); ++at) next_[at] = at;
+  }
+
+  std::vector<double> left_;          // bytes, by window
+  std::vector<std::size_t> next_;     // itself, or, of one that is full, a later one
+};
+
 // External memory behind one port. Requests run ahead of the loop by `outstanding` bursts of `burst` words.
 struct MemoryPort {
   std::string name;
   Cycle latency = 0;
   double cycles_per_word = 1;
   std::uint64_t burst = 16, outstanding = 16;
+  MemoryChannel *channel = nullptr;   // null: a part of it that nobody else gets
+  double bytes_per_word = 0;
 
   void begin(Cycle at) {
     place_ = slot_ = 0;
@@ -24,6 +74,7 @@ struct MemoryPort {
   Cycle read() {
     // A burst is requested when the one `outstanding` before it has been taken by the loop.
     if (place_ == 0) next_ = std::max(next_, double(consumed_[slot_] + latency));
+    if (channel != nullptr) next_ = channel->pass(next_, bytes_per_word);
     const Cycle there = rounded_up(next_);
     next_ += cycles_per_word;
     return there;
@@ -40,6 +91,7 @@ struct MemoryPort {
     // A word that comes as soon as the port looks again starts where the one before ended, within that cycle: else a rate of 1.2
     // cycles would be one of 1.5.
     if (rounded_up(next_) < at) next_ = double(at);
+    if (channel != nullptr) next_ = channel->pass(next_, bytes_per_word);
     const Cycle taken = rounded_up(next_);
     next_ += cycles_per_word;
     ++transferred;

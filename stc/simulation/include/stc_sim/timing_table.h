@@ -2,7 +2,9 @@
 //
 //     loop FUNCTION LABEL II DEPTH STYLE [reads=PORT] [writes=PORT]     a pipelined loop; LABEL "-" for none, II 0 and STYLE "-"
 //                                                                       for what its pragma says
-//     port NAME LATENCY CYCLES_PER_WORD BURST OUTSTANDING               external memory behind a port
+//     port NAME LATENCY CYCLES_PER_WORD BURST OUTSTANDING [CHANNEL BYTES]   external memory behind a port; CHANNEL: one that its
+//                                                                       ports share as they need it, in words of BYTES
+//     channel NAME BYTES_PER_CYCLE                                      before its ports
 //     fifo NAME DEPTH LATENCY                                           0 keeps what the source says
 //     unbounded                                                         FIFOs have as many slots as needed
 //     limit CYCLES                                                      a task that gets there ends the run
@@ -87,7 +89,16 @@ class TimingTable {
     } else if (what == "port") {
       MemoryPort port;
       words >> port.name >> port.latency >> port.cycles_per_word >> port.burst >> port.outstanding;
+      if (std::string channel; !words.fail() && words >> channel >> port.bytes_per_word) {
+        const auto known = channels_.find(channel);
+        if (known == channels_.end()) refuse(path, "unknown channel in '" + line + "'");
+        port.channel = &known->second;
+      } else if (words.eof() && channel.empty()) {
+        words.clear();
+      }
       ports[port.name] = port;
+    } else if (what == "channel") {
+      words >> name >> channels_[name].bytes_per_cycle;
     } else if (what == "loop") {
       read_loop(path, words);
     } else {
@@ -111,6 +122,7 @@ class TimingTable {
     loops_[key(function, label == "-" ? "" : label)] = timing;
   }
 
+  std::map<std::string, MemoryChannel> channels_;
   std::map<std::string, LoopTiming> loops_;
   std::map<std::string, FifoTiming> fifos_;
   Sites sites_;

@@ -1,0 +1,170 @@
+"""Platform files: ours against the totals of data sheets, and every kind of file that is refused, in one sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.platforms.adapters import adapter_bram18, adapter_width
+from stc.platforms.budget import Budget
+from stc.platforms.platform import load_platform, platform_names, read_platform
+
+KV260 = load_platform("kv260").text
+WHERE = "mine.toml"
+
+DATA_SHEETS = {
+    "u55c": (1_303_680, 2_607_360, 2016, 960, 9024, 460e9, 16 << 30),
+    "u280": (1_303_680, 2_607_360, 2016, 960, 9024, 460e9, 8 << 30),
+    "v80": (2_574_208, 5_148_416, 3741, 1925, 10848, 819.2e9, 32 << 30),
+    "kv260": (117_120, 234_240, 144, 64, 1248, 19.2e9, 4 << 30),
+}
+"""LUTs, flip-flops, BRAM36, URAM, DSPs, bytes a second and bytes of each device's data sheet (V80: product brief)."""
+
+
+def test_every_platform_has_its_data_sheet_here() -> None:
+    assert set(platform_names()) == set(DATA_SHEETS)
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_totals_are_those_of_the_data_sheet_less_the_shell(name: str) -> None:
+    platform, (lut, ff, bram36, uram, dsp, peak, size) = load_platform(name), DATA_SHEETS[name]
+    assert platform.name == name
+    whole, memory = platform.whole, platform.memory
+    for found, total in ((whole.lut, lut), (whole.ff, ff), (whole.bram36, bram36), (whole.uram, uram), (whole.dsp, dsp)):
+        assert 0.85 * total <= found <= total
+    assert memory.peak_bytes_per_second() == pytest.approx(peak, rel=1e-3)
+    assert memory.sustained_bytes_per_second(platform.cycle_ns) <= peak
+    assert memory.channels * memory.channel_bytes in (size, size // 2)  # half where DDR is shared with the processor
+    assert all(re.search(r"#|^\[|^$|^(name|kind) ", line) or line.split(" = ")[0] in RESOURCES or line.split(" = ")[0] in PLAIN
+               for line in platform.text.splitlines()), "a figure without its source"
+
+
+RESOURCES = ("lut", "ff", "bram36", "uram", "dsp")
+PLAIN = ("part", "shell", "channels", "slr", "tags", "factor_bits", "other_factor_bits", "sum_bits")
+"""Whose source is said above their table, or in the line before."""
+
+
+def test_what_differs_is_data() -> None:
+    u55c, u280, v80, kv260 = (load_platform(name) for name in ("u55c", "u280", "v80", "kv260"))
+    assert [platform.memory.word_bits for platform in (u55c, u280, v80, kv260)] == [512, 512, 256, 128]
+    assert u55c.memory.tag_of(5, 17) == "HBM[5]" and v80.memory.tag_of(5, 17) == "HBM11"
+    assert [kv260.memory.tag_of(0, port) for port in range(5)] == ["HP0", "HP1", "HP2", "HP3", "HP0"]
+    assert kv260.memory.all_tags == {"HP0", "HP1", "HP2", "HP3"} and len(v80.memory.all_tags) == 64
+    # The DDR4 sustains 14.4 GB/s, its four ports a word of 16 bytes each in a cycle of 5 ns.
+    assert kv260.memory.channel_bytes_per_cycle(5.0) == 64 and kv260.memory.channel_bytes_per_cycle(2.5) == 36
+    assert u55c.memory.channel_bytes_per_cycle(4.0) == pytest.approx(53.2)
+    assert v80.multiplier.sum_bits == 58 and kv260.multiplier == u55c.multiplier
+
+
+def test_adapters_are_no_wider_than_ports() -> None:
+    assert [adapter_width(33, widest) for widest in (512, 256, 128)] == [256, 256, 128]
+    assert adapter_bram18(64, 128) == 8 and adapter_bram18(64) == 16 and adapter_bram18(512) == 30
+    assert load_platform("kv260").memory.adapter_bram18 == 8
+
+
+def test_a_budget_of_the_small_one() -> None:
+    limits = Budget.parse("plan").limits(load_platform("kv260"))
+    assert (limits.dsp, limits.lut, limits.bram, limits.uram, limits.ports) == (998, 91_200, 230, 51, 32)
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+def changed(pattern: str, new: str, count: int = 1) -> str:
+    text, found = re.subn(pattern, new, KV260, count=count, flags=re.MULTILINE)
+    assert found, pattern
+    return text
+
+
+BAD = {
+    "unknown key": (r"^name = ", "colour = 1\nname = ", "unknown key colour; accepted: name, part, shell"),
+    "unknown key of a die": (r"^lut = 114000", "lutt = 114000", "unknown key slr[0].lutt; accepted: lut, ff"),
+    "unknown key of the memory": (r"^tags = ", "banks = ", "unknown key memory.banks; accepted: kind, channels"),
+    "missing key": (r"^launch_us.*$", "", "launch_us is missing; accepted: a number above 0"),
+    "missing resource": (r"^dsp = 1248", "", "slr[0].dsp is missing; accepted: a number above 0"),
+    "missing share": (r"^bram36 = 0.*$", "", "plan.bram36 is missing; accepted: a share above 0, at most 1"),
+    "text for a number": (r"^uram = 64", 'uram = "64"', "slr[0].uram is '64'; accepted: a number above 0"),
+    "number for a text": (r"^part = .*$", "part = 26", "part is 26; accepted: letters, digits"),
+    "truth for a number": (r"^channels = 1", "channels = true", "memory.channels is True; accepted: an integer from 1"),
+    "fraction for a count": (r"^tags = 4", "tags = 4.0", "memory.tags is 4.0; accepted: an integer from 1"),
+    "negative resource": (r"^lut = 114000", "lut = -1", "slr[0].lut is -1; accepted: a number above 0"),
+    "no resource": (r"^dsp = 1248", "dsp = 0", "slr[0].dsp is 0; accepted: a number above 0"),
+    "endless resource": (r"^dsp = 1248", "dsp = inf", "slr[0].dsp is inf; accepted: a number above 0"),
+    "share above one": (r"^lut = 0.80", "lut = 1.01", "plan.lut is 1.01; accepted: a share above 0, at most 1"),
+    "no share": (r"^ff = 0.60", "ff = 0.0", "plan.ff is 0.0; accepted: a share above 0, at most 1"),
+    "no clock": (r"^clocks_mhz = \S+ \S+ \S+", "clocks_mhz = []", "clocks_mhz is []; accepted: a list that is not empty"),
+    "clock of zero": (r"\[200, 150", "[0, 150", "clocks_mhz has 0; accepted: integers from 1"),
+    "die that is none": (r"^slr = 0", "slr = 1", "memory.slr is 1; accepted: a die: 0 to 0"),
+    "odd word": (r"^word_bits = 128", "word_bits = 96", "memory.word_bits is 96; accepted: a power of two from 32 to 512"),
+    "wide word": (r"^word_bits = 128", "word_bits = 1024", "memory.word_bits is 1024; accepted: a power of two from 32 to 512"),
+    "more than the peak": (r"^(sustained_\w+) = 14.4", r"\1 = 20", "memory.sustained_gigabytes_per_second is 20; accepted: at most "
+                           "memory.channel_gigabytes_per_second, 19.2"),
+    "ends of no channel": (r"^channels = 1", "channels = 3", "memory.tags is 4; accepted: a multiple of memory.channels, 3"),
+    "tag without number": (r"HP\{n\}", "HP", "memory.tag is 'HP'; accepted: a name with {n} for the number"),
+    "tag that is none": (r"HP\{n\}", "HP {n}", "memory.tag is 'HP {n}'; accepted: a name with {n} for the number"),
+    "unknown sharing": (r'"arbitrated"', '"fair"', "memory.sharing is 'fair'; accepted: equal or arbitrated"),
+    "small multiplier": (r"^factor_bits = 27", "factor_bits = 25", "multiplier.factor_bits is 25; accepted: at least 27"),
+    "name of no platform": (r'^name = "kv260"', 'name = "none"', "name is 'none', which designs have that stc did not write"),
+    "name with a space": (r'^name = "kv260"', 'name = "my card"', "name is 'my card'; accepted: letters, digits"),
+    "line break": (r'^shell = "\w+"', 'shell = "a\\\\nb"', "shell is 'a\\nb'; accepted: letters, digits"),
+    "no TOML": (r"^\[plan\]", "[plan", "no TOML: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_refused(what: str) -> None:
+    pattern, new, message = BAD[what]
+    with pytest.raises(CompileError) as error:
+        read_platform(changed(pattern, new), WHERE)
+    assert str(error.value).startswith(f"{WHERE}: {message}"), str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_no_die() -> None:
+    without = KV260[: KV260.index("[[slr]]")] + KV260[KV260.index("[multiplier]") :]
+    with pytest.raises(CompileError, match="slr is missing; accepted: a list"):
+        read_platform(without, WHERE)
+    with pytest.raises(CompileError, match=r"slr is \[\]; accepted: a list that is not empty"):
+        read_platform(without.replace("name = ", "slr = []\nname = ", 1), WHERE)
+    with pytest.raises(CompileError, match=r"slr\[0\] is 3; accepted: a table"):
+        read_platform(without.replace("name = ", "slr = [3]\nname = ", 1), WHERE)
+    with pytest.raises(CompileError, match="plan is 1; accepted: a table"):
+        read_platform(changed(r"\[plan\]\n(\w+ = .*\n)+", "").replace("name = ", "plan = 1\nname = ", 1), WHERE)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str], str]:
+    def write(text: str) -> str:
+        (tmp_path / WHERE).write_text(text)
+        return str(tmp_path / WHERE)
+
+    return write
+
+
+def test_a_file_of_a_user(written: Callable[[str], str]) -> None:
+    path = written(changed('"kv260"', '"k26-board"'))
+    assert load_platform(path).name == "k26-board" and load_platform(path).memory == load_platform("kv260").memory
+    written(changed('"kv260"', '"other"'))
+    assert load_platform(path).name == "other", "a file that has changed is read again"
+    assert load_platform(written(KV260)) == load_platform("kv260"), "a copy of ours is ours"
+    with pytest.raises(CompileError, match="name is 'kv260', as of one of stc's own with other figures; accepted: another name"):
+        load_platform(written(changed("^dsp = 1248", "dsp = 1247")))
+
+
+@pytest.mark.parametrize(("name", "message"), [("absent.toml", "No such file"), (".toml", "No such file")])
+def test_no_file(name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=f"cannot read the platform \\({message}.*; accepted: a TOML file"):
+        load_platform(str(tmp_path / name))
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / WHERE).write_bytes(b"\xff\xfe")
+    with pytest.raises(CompileError, match=r"cannot read the platform \(not a text file"):
+        load_platform(str(tmp_path / WHERE))
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(CompileError, match=r"cannot read the platform \(Is a directory"):
+        load_platform(str(tmp_path / "folder.toml"))
