@@ -71,7 +71,8 @@ class Exploration:
         the storage."""
         study = self._studies["estimated"]
         with reaching(self.storage):
-            self._enqueue(study, self.problem.seeds(), trials)
+            is_new = not study.get_trials(deepcopy=False)
+            self._enqueue(study, self.problem.seeds() if is_new else [self.problem.default()], trials)
             choices = [choice for choice in self.problem.space if choice.is_estimated]
             self._run(study, partial(self._estimated, choices), trials)
 
