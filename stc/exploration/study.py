@@ -18,14 +18,14 @@ from typing import Any
 import optuna
 from optuna.samplers import NSGAIISampler
 from optuna.storages import BaseStorage
-from optuna.study import Study
+from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from stc.diagnostics import CompileError
 from stc.exploration.problem import OBJECTIVES, Choice, Objectives, Origin, Point, Problem, front, point_of
 from stc.exploration.storage import GRACE, PROCESS, is_dead, open_storage, reaching, this_process, without_password
 
-IDENTITY, BEYOND, ERROR = "problem", "beyond", "error"
+IDENTITY, BEYOND, ERROR, BEGUN = "problem", "beyond", "error", "begun_with"
 """What studies and trials say of themselves."""
 
 POPULATION = 32
@@ -109,7 +109,7 @@ class Exploration:
 
     def _study(self, storage: BaseStorage, origin: Origin) -> Study:
         sampler = NSGAIISampler(population_size=POPULATION, seed=self.seed)
-        directions = ["minimize"] * len(OBJECTIVES)
+        directions = [StudyDirection.MINIMIZE] * len(OBJECTIVES)
         study = optuna.create_study(
             storage=storage, sampler=sampler, study_name=f"stc {origin}", directions=directions, load_if_exists=True
         )
@@ -122,7 +122,7 @@ class Exploration:
     def _require_same(self, known: Mapping[str, Any]) -> None:
         """CompileError where a study is of another problem."""
         own = _as_json(self.problem.identity)
-        for name in own | known:
+        for name in {**own, **known}:
             if own.get(name) != known.get(name):
                 theirs, ours = ("" if value is None else f" ({_short(value)})" for value in (known.get(name), own.get(name)))
                 what = f"the storage has trials of another problem: its {name}{theirs} is not that asked for{ours}"
@@ -136,7 +136,7 @@ class Exploration:
         for point in points[:trials]:
             params = {name: value for name, value in point.items() if self._is_of(study, name)}
             if params not in begun:
-                study.enqueue_trial(params)
+                study.enqueue_trial(params, {BEGUN: True})
 
     def _is_of(self, study: Study, name: str) -> bool:
         return study is self._studies["simulated"] or any(each.name == name and each.is_estimated for each in self.problem.space)
@@ -167,7 +167,7 @@ class Exploration:
 
     def _simulated(self, trial: Trial) -> tuple[int, ...]:
         point = {choice.name: _drawn(trial, choice) for choice in self.problem.space}
-        if "fixed_params" not in trial.storage.get_trial_system_attrs(trial._trial_id) and not self._is_worth_building(point):
+        if BEGUN not in trial.user_attrs and not self._is_worth_building(point):
             raise optuna.TrialPruned
         return self._told(trial, point, simulate=True)
 
@@ -223,10 +223,7 @@ def bury(study: Study) -> None:
     """Fail the trials whose processes are dead: of this machine where these are not there, of others where their heart stopped."""
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         if is_dead(trial):
-            try:
-                study._storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
-            except optuna.exceptions.UpdateFinishedTrialError:
-                continue  # another process was faster
+            study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)  # another process may be faster
     optuna.storages.fail_stale_trials(study)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 from stc.exploration.problem import OBJECTIVES, Origin, Problem
 from stc.exploration.study import Exploration, Found
 from stc.tools.atomic_files import write_atomically
+from stc.tools.report.explored_page import render_explored
 from stc.tools.schedule_file import FILE
 
 FRONT = "front.json"
+PAGE = "index.html"
 FOLDERS: dict[Origin, str] = {"estimated": "front", "simulated": "simulated"}
 """Of the designs of each front, each in a folder by its number."""
 
@@ -53,6 +55,7 @@ def write_fronts(exploration: Exploration, problem: Problem, out: Path) -> None:
             _replace(out / name, partial)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
+    write_atomically(out / PAGE, render_explored(exploration, FOLDERS, FILE))
     write_atomically(out / FRONT, json.dumps(fronts_json(exploration, problem), indent=1) + "\n")
 
 

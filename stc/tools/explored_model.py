@@ -109,8 +109,12 @@ class ExploredModel:
         said |= {name: value for name, value in options.items() if name not in NOT_IN_FILE and name not in chosen}
         return {**said, "choices": {choice.name: list(choice.values) for choice in self.space}, "default": dict(self.default())}
 
-    @cached_property
+    @property
     def space(self) -> Sequence[Choice]:
+        return self._space
+
+    @cached_property
+    def _space(self) -> list[Choice]:
         return [*self._parallel.choices, *self._loops.choices, *_option_choices(self._options, self.start.request.given)]
 
     def default(self) -> Point:
