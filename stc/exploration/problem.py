@@ -63,7 +63,7 @@ OBJECTIVES: Mapping[str, str] = {
     "cycles": "cycles of a launch",
     "on_chip_bytes": "bytes on chip",
     "dsp": "DSPs",
-    "bytes_moved": "bytes moved from and to external memory per launch",
+    "bytes_moved": "bytes moved of a launch",
 }
 """The fields of `Objectives` that are minimised, in words."""
 

@@ -105,6 +105,12 @@ class Exploration:
         default = self.problem.default()
         return next((found for found in self.found(origin) if found.point == default), None)
 
+    def estimate_of(self, simulated: Found) -> Found | None:
+        """The estimate of a design that was simulated; None where there is none, or it is an estimate itself."""
+        if simulated.objectives.origin == "estimated":
+            return None
+        return next((found for found in self.found("estimated") if found.point == simulated.point), None)
+
     # Studies ----------------------------------------------------------------------------------------------------------
 
     def _study(self, storage: BaseStorage, origin: Origin) -> Study:

@@ -144,20 +144,21 @@ def _print(exploration: Exploration, name: str) -> None:
         title = f"{name}: front of {len(found)} {origin} designs, {fitting} within the budget"
         table = Table("design", *OBJECTIVES.values(), "", title=title)
         for each in front:
-            table.add_row(*_row(each, front, default))
+            table.add_row(*_row(each, front, default, exploration.estimate_of(each)))
         if default is not None and default not in front:
-            table.add_row(*_row(default, front, default))
+            table.add_row(*_row(default, front, default, exploration.estimate_of(default)))
         output.print(table)
         if failed:
             number, why = failed[-1]
             output.print(f"{len(failed)} {origin} trial(s) without a design; trial {number}: {why}", markup=False)
 
 
-def _row(found: Found, front: list[Found], default: Found | None) -> list[str]:
-    """A design with what it is best in."""
+def _row(found: Found, front: list[Found], default: Found | None, estimate: Found | None) -> list[str]:
+    """A design with what it is best in, and which estimate was of it."""
     values = found.objectives.values
     best = [min(each.objectives.values[index] for each in front) for index in range(len(values))] if front else []
     notes = ["the default"] if found == default else []
+    notes += [] if estimate is None else [f"estimated as {estimate.number}"]
     notes += [f"fewest {name}" for name, own, least in zip(_SHORT, values, best, strict=False) if own == least]
     return [str(found.number), *(f"{value:,}" for value in values), ", ".join(notes)]
 

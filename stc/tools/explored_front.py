@@ -27,17 +27,19 @@ def fronts_json(exploration: Exploration, problem: Problem) -> dict[str, Any]:
         default = exploration.default(origin)
         found[origin] = {
             "designs": len(exploration.found(origin)),
-            "default": None if default is None else _entry(default, origin),
-            "front": [_entry(each, origin) for each in exploration.front(origin)],
+            "default": None if default is None else _entry(exploration, default),
+            "front": [_entry(exploration, each) for each in exploration.front(origin)],
             "without_a_design": [{"trial": number, "why": why} for number, why in exploration.failures(origin)],
         }
     return found
 
 
-def _entry(found: Found, origin: Origin) -> dict[str, Any]:
+def _entry(exploration: Exploration, found: Found) -> dict[str, Any]:
+    origin, estimate = found.objectives.origin, exploration.estimate_of(found)
     figures = dict(zip(OBJECTIVES, found.objectives.values, strict=True))
     schedule = f"{FOLDERS[origin]}/{found.number}/{FILE}"
-    return {"trial": found.number, "origin": origin, **figures, "schedule": schedule, "point": dict(found.point)}
+    same = {} if estimate is None else {"estimated_trial": estimate.number}
+    return {"trial": found.number, "origin": origin, **figures, **same, "schedule": schedule, "point": dict(found.point)}
 
 
 def write_fronts(exploration: Exploration, problem: Problem, out: Path) -> None:

@@ -30,13 +30,14 @@ MOST_UNLIKE = 6
 
 @dataclass(frozen=True)
 class Row:
-    """A design of a front. `unlike`: in what it is not the default."""
+    """A design of a front. `unlike`: in what it is not the default; `estimated`: which estimate is of the same design."""
 
     number: int
     figures: tuple[int, ...]
     schedule: str
     unlike: str
     is_default: bool
+    estimated: int | None
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def render_explored(exploration: Exploration, folders: Mapping[Origin, str], sch
         failed = exploration.failures(origin)
         if not found and not failed:
             continue
-        rows = tuple(_row(each, f"{folder}/{each.number}/{schedule}", default) for each in front)
+        rows = tuple(_row(each, f"{folder}/{each.number}/{schedule}", default, exploration.estimate_of(each)) for each in front)
         lines = tuple(f"Trial {number} has no design: {why}." for number, why in failed[-MOST_FAILED:])
         parts.append(Part(origin, len(found), rows, HINTS[origin], SOURCES[origin], _default_note(known, front), lines))
         numbers = {each.number for each in front}
@@ -80,8 +81,10 @@ def render_explored(exploration: Exploration, folders: Mapping[Origin, str], sch
     )
 
 
-def _row(found: Found, schedule: str, default: Point) -> Row:
-    return Row(found.number, found.objectives.values, schedule, _unlike(found.point, default), found.point == default)
+def _row(found: Found, schedule: str, default: Point, estimate: Found | None) -> Row:
+    estimated = None if estimate is None else estimate.number
+    unlike, is_default = _unlike(found.point, default), found.point == default
+    return Row(found.number, found.objectives.values, schedule, unlike, is_default, estimated)
 
 
 def _points(designs: Sequence[Found]) -> list[tuple[int, tuple[int, ...]]]:
