@@ -9,6 +9,7 @@ import socket
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -143,9 +144,17 @@ def _started(pid: int) -> str | None:
     return None if fields[0] in "ZX" else fields[19]
 
 
+NAMELESS = 60
+"""Seconds after which a trial is dead that is said to be running, and whose process has not said who it is: it does so first."""
+
+
 def is_dead(trial: FrozenTrial) -> bool:
-    """Whether a trial is said to be running by a process of this machine that is not there any more."""
+    """Whether a trial is said to be running by a process of this machine that is not there any more, or by nobody."""
+    if trial.state != TrialState.RUNNING:
+        return False
     said = trial.user_attrs.get(PROCESS)
-    if trial.state != TrialState.RUNNING or not isinstance(said, dict) or said.get("host") != socket.gethostname():
+    if not isinstance(said, dict):
+        return trial.datetime_start is not None and datetime.now() - trial.datetime_start > timedelta(seconds=NAMELESS)
+    if said.get("host") != socket.gethostname():
         return False
     return said.get("started") is None or _started(int(said["pid"])) != said["started"]

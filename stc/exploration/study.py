@@ -28,6 +28,9 @@ from stc.exploration.storage import GRACE, PROCESS, is_dead, open_storage, reach
 IDENTITY, BEYOND, ERROR, BEGUN = "problem", "beyond", "error", "begun_with"
 """What studies and trials say of themselves."""
 
+NAMES = "stc "
+"""Begins the names of both studies."""
+
 POPULATION = 32
 """Of a generation: what a search of some hundred trials goes through a few times."""
 
@@ -49,13 +52,13 @@ class Found:
 
 @dataclass
 class Exploration:
-    """A search over `problem` that is kept in a storage. `told`: called with each finished trial. `own`: by origin, how many trials
-    came of this process."""
+    """A search over `problem` that is kept in a storage. `told`: what it is at. `own`: by origin, how many trials came of this
+    process."""
 
     problem: Problem
     storage: str
     seed: int | None = None
-    told: Callable[[str, int, int], None] = lambda what, done, of: None
+    told: Callable[[str], None] = lambda _: None
 
     def __post_init__(self) -> None:
         self.own: Counter[str] = Counter()
@@ -117,7 +120,7 @@ class Exploration:
         sampler = NSGAIISampler(population_size=POPULATION, seed=self.seed)
         directions = [StudyDirection.MINIMIZE] * len(OBJECTIVES)
         study = optuna.create_study(
-            storage=storage, sampler=sampler, study_name=f"stc {origin}", directions=directions, load_if_exists=True
+            storage=storage, sampler=sampler, study_name=f"{NAMES}{origin}", directions=directions, load_if_exists=True
         )
         if IDENTITY not in study.user_attrs:
             study.set_metric_names(list(OBJECTIVES))
@@ -150,7 +153,7 @@ class Exploration:
     def _run(self, study: Study, evaluate: Callable[[Trial], tuple[int, ...]], trials: int) -> None:
         def stop_where_done(study: Study, _: FrozenTrial | None = None) -> None:
             done = len(finished(study))
-            self.told(study.study_name, done, trials)
+            self.told(f"{study.study_name.removeprefix(NAMES)}: {done} of {trials}")
             if done >= trials or _pruned_in_a_row(study) >= MOST_PRUNED:
                 study.stop()
 
@@ -162,23 +165,25 @@ class Exploration:
 
     def _await_others(self, study: Study) -> None:
         """Until no trial is running any more: others finish theirs, or are found dead."""
-        while study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        while left := study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+            self.told(f"waiting for {len(left)} trial(s) of other processes")
             bury(study)
             time.sleep(GRACE / 40)
 
     # Trials -----------------------------------------------------------------------------------------------------------
 
     def _estimated(self, choices: Sequence[Choice], trial: Trial) -> tuple[int, ...]:
+        _say_who(trial)
         return self._told(trial, {choice.name: _drawn(trial, choice) for choice in choices}, simulate=False)
 
     def _simulated(self, trial: Trial) -> tuple[int, ...]:
+        _say_who(trial)
         point = {choice.name: _drawn(trial, choice) for choice in self.problem.space}
         if BEGUN not in trial.user_attrs and not self._is_worth_building(point):
             raise optuna.TrialPruned
         return self._told(trial, point, simulate=True)
 
     def _told(self, trial: Trial, point: Point, *, simulate: bool) -> tuple[int, ...]:
-        trial.set_user_attr(PROCESS, dict(this_process()))
         try:
             found = self.problem.evaluate(point, simulate)
         except CompileError as error:
@@ -240,6 +245,10 @@ def _pruned_in_a_row(study: Study) -> int:
             break
         count += 1
     return count
+
+
+def _say_who(trial: Trial) -> None:
+    trial.set_user_attr(PROCESS, dict(this_process()))
 
 
 def _drawn(trial: Trial, choice: Choice) -> Any:

@@ -67,7 +67,7 @@ def explore_command(
 
     with messages.status("starting") as status:
         problem = explored_model(request, status.update)
-        exploration = Exploration(problem, kept, search_seed, _teller(status.update))
+        exploration = Exploration(problem, kept, search_seed, status.update)
         spent = _Spent(exploration)
         spent.take("estimated", lambda: exploration.estimate(trials))
         spent.take("simulated", lambda: exploration.simulate(simulate) if simulate else None)
@@ -102,13 +102,6 @@ def _storage(out: Path | None, storage: str, worker: bool) -> str:
         if not out.is_dir() or (any(out.iterdir()) and not any((out / name).exists() for name in ours)):
             raise CompileError("it is in use", where=str(out), accepted="a new or empty folder, or one of an exploration")
     return storage or str((out or Path()) / JOURNAL)
-
-
-def _teller(update: Callable[[str], None]) -> Callable[[str, int, int], None]:
-    def tell(study: str, done: int, of: int) -> None:
-        update(f"{study.removeprefix('stc ')}: {done} of {of}")
-
-    return tell
 
 
 class _Spent:

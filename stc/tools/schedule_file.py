@@ -83,6 +83,11 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         if type(value) is not known[name]:
             raise CompileError(f"{name} is {value!r}", where=where, accepted=f"a value of type {known[name].__name__}")
     given = set(given)
+    searches = {"parallelism": "--parallelism", "overall_unroll_size": "--overall-unroll-size"}
+    if PARALLELISM_TABLE in said and (asked := [option for name, option in searches.items() if name in given]):
+        what = f"it says lanes and copies, and {asked[0]} asks for others"
+        accepted = f"one of both: leave out the option, or the tables '{OWN_TABLE}.{PARALLELISM_TABLE}' and of computations"
+        raise CompileError(what, where=options.schedule, accepted=accepted)
     return _with_formats(replace(options, **{name: value for name, value in table.items() if name not in given}), said, given)
 
 

@@ -15,6 +15,7 @@ from optuna.trial import TrialState
 from toys import MOST_DSP, Toy
 
 from stc.diagnostics import CompileError
+from stc.exploration import storage
 from stc.exploration.problem import Objectives, Point
 from stc.exploration.storage import open_storage, without_password
 from stc.exploration.study import Exploration
@@ -148,6 +149,17 @@ def test_a_live_process_is_left_alone(journal: str) -> None:
     study.tell(trial, state=TrialState.FAIL)
 
 
+def test_a_trial_of_nobody_is_dead_after_a_while(journal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process was killed before it said who it is."""
+    Exploration(Toy(), journal, seed=3).estimate(3)
+    optuna.load_study(study_name="stc estimated", storage=open_storage(journal)).ask()
+    Exploration(Toy(), journal)
+    assert states(journal)[-1] == TrialState.RUNNING
+    monkeypatch.setattr(storage, "NAMELESS", 0)
+    Exploration(Toy(), journal)
+    assert states(journal)[-1] == TrialState.FAIL
+
+
 def test_a_torn_line_is_cut_off(journal: str) -> None:
     Exploration(Toy(), journal, seed=3).estimate(5)
     with Path(journal).open("ab") as file:
@@ -169,7 +181,7 @@ def test_another_problem_is_refused(journal: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("storage", "complaint"),
+    ("url", "complaint"),
     [
         ("mysql://root@127.0.0.1/x", "the storage is 'mysql://...'; accepted: the path of a journal file, or postgresql"),
         ("postgresql://me:secret@127.0.0.1:1/x", r"^postgresql://me@127.0.0.1:1/x: the storage cannot be reached: .*refused"),
@@ -178,10 +190,10 @@ def test_another_problem_is_refused(journal: str) -> None:
         ("{text}/x", "the storage cannot be opened"),
     ],
 )
-def test_a_storage_that_is_none(storage: str, complaint: str, tmp_path: Path) -> None:
+def test_a_storage_that_is_none(url: str, complaint: str, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no journal\nat all\n")
     with pytest.raises(CompileError, match=complaint) as caught:
-        Exploration(Toy(), storage.format(folder=tmp_path, text=tmp_path / "text"))
+        Exploration(Toy(), url.format(folder=tmp_path, text=tmp_path / "text"))
     assert "secret" not in str(caught.value)
     assert (tmp_path / "text").read_text() == "no journal\nat all\n"
 
