@@ -7,7 +7,8 @@
     design.report()["resources"]     # report.json
     print(design.ir("kernel-fusion"))
 
-`stc.compile_model("gpt2-tiny")` gives a whole language model that writes.
+`stc.compile_model("gpt2-tiny")` gives a whole language model that writes. `stc.explored_model("gpt2-tiny", seq=5)` gives the
+problem that `stc explore` searches, for a search of one's own.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from stc.runtime.tokenizer import Tokenizer
     from stc.simulation.csim import CsimResult
     from stc.simulation.simulation_result import SimulationResult
+    from stc.tools.explored_model import ExploredModel
 
 By = Literal["csim", "executor"]
 """What executes a design: the emitted C++ with its FIFO depths, or the IR that it was emitted from, by numpy."""
@@ -306,3 +308,35 @@ class CompiledModel:
         from stc.runtime.language_model import LanguageModel
 
         return LanguageModel(self.folder)
+
+
+def explored_model(
+    model: str | Path,
+    *,
+    stage: str = "prefill",
+    seq: int = 32,
+    max_seq: int | None = None,
+    layer: int | None = None,
+    weights: str | None = None,
+    seed: int = 0,
+    load: Sequence[str | Path] = (),
+    progress: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> ExploredModel:
+    """Everything that a model's `schedule.toml` decides as a problem: `space`, `default()`, `evaluate(point)`, `schedule(point)`.
+
+    `model`, `stage`, `seq`, `max_seq`, `layer`, `weights`, `seed`: as of `stc compile`. `load`: files as of `--load`. `options`:
+    those of `stc compile` (`stc.pipeline.PipelineOptions`) that hold for all designs, and are no choices then. CompileError for
+    whatever is unusable.
+    """
+    from stc.tools.explored_model import explored_model as explored
+    from stc.tools.loading import load_all
+    from stc.tools.request import CompileRequest, in_folder
+
+    load_all(load)
+    name, own_weights = in_folder(str(model), weights)
+    chosen = _options(options)
+    request = CompileRequest(
+        name, stage, seq, seed=seed, weights=own_weights, layer=layer, options=chosen, max_seq=max_seq, given=frozenset(options)
+    )
+    return explored(request, progress)

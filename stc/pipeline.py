@@ -172,8 +172,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
     own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there are no loads and stores in the end
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}}}'
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{scheduled}}}'
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"

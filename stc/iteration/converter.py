@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import lcm, prod
 
 from stc.iteration.line_buffer import LineSchedule, Tiles, aligned_lines, least_lines, line_schedule, moving_tiles
@@ -217,6 +217,7 @@ def _room(order: StreamOrder, dimension: int) -> int:
 # Inference --------------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(1 << 12)
 def infer_converter(source: StreamOrder, target: StreamOrder, line_buffers: bool = False) -> ConverterPlan:
     """The plan of least memory from `source` to `target` that hands whole blocks over; ValueError where there is none
     (`check_orders`). With `line_buffers` a line buffer where one is smaller (`line_buffer_of`).

@@ -13,10 +13,13 @@ values of small symbols, which is the solver's business (`stc.iteration.proofs`)
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import is_static, simplified, static
 
 
+@lru_cache(1 << 14)  # copies of a computation ask the same again and again
 def normal_form(order: StreamOrder) -> StreamOrder:
     """`order` without unit loops, with neighbouring loops merged where one continues the other, and spelled in one way.
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stc.diagnostics import BeyondBudget
+from stc.diagnostics import BeyondBudget, CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import PLAN, SMALL, Budget, Counts
 from stc.platforms.platform import load_platform
@@ -111,6 +111,13 @@ def _beyond(options: PipelineOptions, fit: Fit, among: str) -> BeyondBudget:
     least = ",".join(f"{name}={fit.emitted._asdict()[name]}" for name in fit.emitted.beyond(fit.budget))
     what = f"the design takes {fit.lacking}{among}"
     return BeyondBudget(what, where=f"--budget {options.budget}", accepted=f"{least} or more, or other tiles")
+
+
+def does_not_fit(options: PipelineOptions, fit: Fit) -> CompileError:
+    """That a schedule says lanes and copies of a design that is beyond the budget."""
+    accepted = "a larger --budget, or the schedule without its table 'stc.parallelism' and those of computations"
+    what = f"the design takes {fit.lacking} within --budget {options.budget}"
+    return CompileError(what, where=options.schedule, accepted=accepted)
 
 
 def without_search(options: PipelineOptions, failure: BeyondBudget, before: Fit | None) -> PipelineOptions:

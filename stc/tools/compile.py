@@ -39,7 +39,17 @@ from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import LinearFormat
 from stc.simulation.utilisation import estimated_utilisation
-from stc.tools.budget_fit import fit_of, is_aim, narrower, not_searched, require_platform, searched_again, whole_of, without_search
+from stc.tools.budget_fit import (
+    does_not_fit,
+    fit_of,
+    is_aim,
+    narrower,
+    not_searched,
+    require_platform,
+    searched_again,
+    whole_of,
+    without_search,
+)
 from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.confirmation import Confirmation, ConfirmedDesign
 from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
@@ -126,7 +136,8 @@ def compile_from(
     progress("code generation")
     sizings = report["fifo_sizing"]["kernels"]
     units = units_of(model.module) if recorder.units is None else recorder.units
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats)
+    searched = {} if recorder.searched is None else recorder.searched.plan
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats, searched)
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
@@ -247,6 +258,8 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
             if not fit.lacking or (expected is None and is_aim(options)):  # IR behind the search is as it is
                 made.report["budget"] = fit.report(tries, None if searched is None else searched.cycles)
                 break
+            if searched is not None and searched.is_given:
+                raise does_not_fit(options, fit)
             options = searched_again(options, fit, before, tries)
             warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
             before = fit

@@ -165,7 +165,7 @@ def asked_compile(
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
         of_passes["budget"] = budget_of(ctx, options["budget"], small=options["small"])
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
-        given = _given(ctx) | ({"quantize"} if "dtype" in _given(ctx) else frozenset())
+        given = given_options(ctx) | ({"quantize"} if "dtype" in given_options(ctx) else frozenset())
         chosen = with_schedule(with_dtype(chosen, options["dtype"]), given)
         request = dataclasses.replace(
             asked_model(**{name: options[name] for name in MODEL}),
@@ -178,7 +178,7 @@ def asked_compile(
             plan=asked_plan(passes, before or (), after or (), replace or ()),
             first=first,
             confirm=confirm,
-            given=_given(ctx),
+            given=given_options(ctx),
         )
     return Asked(request, check, debug)
 
@@ -195,7 +195,7 @@ def _is_said(ctx: typer.Context, name: str) -> bool:
     return getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
 
 
-def _given(ctx: typer.Context) -> frozenset[str]:
+def given_options(ctx: typer.Context) -> frozenset[str]:
     """The options that stand on the command line, by the names of the fields they set."""
     spelled = {"uniform_tiles": "propagate_orders", "config": "model", "passes": "plan", "before": "plan", "after": "plan"}
     spelled |= {"replace": "plan", "small": "budget"}

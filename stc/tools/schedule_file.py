@@ -2,6 +2,7 @@
 
     [stc.options]            what the passes were asked for
     [NAME]                   one table per computation: tile, order, unroll, vector (`apply-schedule`)
+    [stc.parallelism]        lanes, rows and copies of each computation, where they were searched (`choose-parallelism`)
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
     [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
     [stc.units]              the compute unit of each task, where there are several (`assign-units`)
@@ -20,10 +21,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from stc.analysis.storage import Storable
+from stc.design_space.parallelism import Parallelism
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import F32, LinearFormat, read_quantisation, require_layers, with_formats
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
+from stc.transforms.linalg.choose_parallelism import PARALLELISM_TABLE
 from stc.transforms.pass_pipeline import did_you_mean
 from stc.transforms.stream.assign_units import UNITS_TABLE
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
@@ -31,7 +34,7 @@ from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 FILE = "schedule.toml"
 
 OPTIONS, FIFOS, FORMATS = "options", "fifos", "formats"
-TABLES = (OPTIONS, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
+TABLES = (OPTIONS, PARALLELISM_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -40,6 +43,9 @@ _HEAD = """\
 # Every decision about this design. Given back unchanged, it gives the same design:
 #     stc compile MODEL --schedule schedule.toml --out FOLDER
 # An option on the command line counts more than one here. A table that is left out is decided by the compiler again.
+"""
+_PARALLELISM = """\
+# Lanes and rows of each computation in a task, and copies of that. Leave this table, and all below, out for another search.
 """
 _FIFOS = """\
 # Tokens that each FIFO has to hold; what is emitted is rounded up to what costs the same.
@@ -77,6 +83,11 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         if type(value) is not known[name]:
             raise CompileError(f"{name} is {value!r}", where=where, accepted=f"a value of type {known[name].__name__}")
     given = set(given)
+    searches = {"parallelism": "--parallelism", "overall_unroll_size": "--overall-unroll-size"}
+    if PARALLELISM_TABLE in said and (asked := [option for name, option in searches.items() if name in given]):
+        what = f"it says lanes and copies, and {asked[0]} asks for others"
+        accepted = f"one of both: leave out the option, or the tables '{OWN_TABLE}.{PARALLELISM_TABLE}' and of computations"
+        raise CompileError(what, where=options.schedule, accepted=accepted)
     return _with_formats(replace(options, **{name: value for name, value in table.items() if name not in given}), said, given)
 
 
@@ -113,10 +124,11 @@ def schedule_text(
     memories: Iterable[Storable],
     units: Mapping[str, str],
     formats: Mapping[str, LinearFormat | None],
+    parallelism: Mapping[str, Parallelism],
 ) -> str:
     """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
     `memories`: those that were chosen are said; `units`: by task; `formats`: by path
-    of the layer, None: f32."""
+    of the layer, None: f32; `parallelism`: by computation, before it was copied, empty where nothing was searched."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
     comments = _comments()
     for field in fields(PipelineOptions):
@@ -124,6 +136,9 @@ def schedule_text(
             comment = comments.get(field.name)
             lines += [f"# {comment}"] if comment else []
             lines.append(f"{field.name} = {_value(getattr(options, field.name))}")
+    if parallelism:
+        lines += ["", _PARALLELISM + f"[{OWN_TABLE}.{PARALLELISM_TABLE}]"]
+        lines += [f"{_key(name)} = {_inline(chosen)}" for name, chosen in parallelism.items()]
     if ops is None:
         lines += ["", "# Computations were tiled before this compile began: their schedules are in the IR it began with."]
     for op in ops or ():
@@ -157,6 +172,12 @@ def _comments() -> dict[str, str]:
             if text := getattr(annotation, "help", None):
                 found.setdefault(name, text)
     return found
+
+
+def _inline(chosen: Parallelism) -> str:
+    """Lanes, rows and copies as an inline table."""
+    adders = ", adders_in_luts = true" if chosen.adders_in_luts else ""
+    return f"{{ lanes = {chosen.lanes}, rows = {chosen.rows}, copies = {chosen.copies}{adders} }}"
 
 
 def _key(name: str) -> str:

@@ -30,6 +30,7 @@ from stc.tools.compile_options import Asked, asked_compile, asked_model, includi
 from stc.tools.consoles import messages, output
 from stc.tools.estimate_command import estimate_command
 from stc.tools.explaining import explain_csim
+from stc.tools.explore_command import explore_command
 from stc.tools.generate_command import generate_command
 from stc.tools.installed_commands import add_installed_commands
 from stc.tools.report.command import report_command
@@ -204,6 +205,7 @@ app.command("simulate")(simulate_command)
 app.command("size")(size_command)
 app.command("run")(run_host)
 app.command("generate")(generate_command)
+app.command("explore")(explore_command)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ are read, and the files of the simulator in a project."""
 _FACTS = frozenset({"iteration", "network", "scalars", "platforms", "xdsl_gaps", "dialects", "analysis"})
 _DECISIONS = _FACTS | {"manifest", "design_space", "fifo"}
 _ROOMS_BELOW_TOOLS = _DECISIONS | {
-    "extensions", "strategies", "quantisation", "transforms", "execution", "frontend", "codegen", "simulation", "runtime"
+    "extensions", "strategies", "exploration", "quantisation", "transforms", "execution", "frontend", "codegen", "simulation",
+    "runtime",
 }
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
@@ -34,6 +35,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "design_space": frozenset({"iteration", "platforms"}),
     "fifo": frozenset({"iteration", "network", "platforms"}),
     "strategies": frozenset({"iteration", "network", "platforms", "design_space", "fifo"}),
+    "exploration": frozenset({"iteration", "platforms", "design_space"}),
     "transforms": _DECISIONS | {"extensions", "strategies", "quantisation"},
     "execution": frozenset({"scalars", "dialects", "iteration", "network", "analysis.index_ranges", "simulation.own_kernels"}),
     "frontend": frozenset({"dialects", "iteration", "quantisation", "scalars.bf16"}),

@@ -94,6 +94,12 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
     assert (with_schedule(options, ["tile"]).tile, with_schedule(options, ["tile"]).lanes) == (16, 4)
 
 
+def test_lanes_that_it_says_are_not_searched_otherwise(tmp_path: Path) -> None:
+    options = schedule(tmp_path, "[stc.parallelism]\nfc = { lanes = 2, copies = 1 }\n")
+    with pytest.raises(CompileError, match="it says lanes and copies, and --parallelism asks for others; accepted: one of both"):
+        with_schedule(options, ["parallelism"])
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

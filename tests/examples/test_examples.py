@@ -7,6 +7,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,20 @@ def test_example(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
 
 def test_every_example_is_tested() -> None:
     examples = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh")}
-    assert examples == {*PROMISES, "own_pass.py", "quantised_elsewhere.py"}
+    assert examples == {*PROMISES, "own_pass.py", "own_search.py", "quantised_elsewhere.py"}
+
+
+def test_a_search_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It improves on the default, and leaves a schedule of what it found, in as many lines as the documents say."""
+    example = EXAMPLES / "own_search.py"
+    assert "def climbed" in (text := example.read_text()) and len(text.partition('"""\n\n')[2].splitlines()) <= 30
+    monkeypatch.chdir(EXAMPLES.parent)
+    monkeypatch.setattr("sys.argv", [str(example), "examples/linear_relu.mlir", str(tmp_path / "found")])
+    runpy.run_path(str(example), run_name="__main__")
+    first, *better = capsys.readouterr().out.splitlines()
+    assert first.startswith("default: ") and better and all("DSPs" in line for line in better)
+    assert tomllib.loads((tmp_path / "found" / "schedule.toml").read_text())["stc"]["parallelism"]
+    assert "`python examples/own_search.py examples/linear_relu.mlir FOLDER`" in (EXAMPLES / "README.md").read_text()
 
 
 @pytest.mark.parametrize("factory", ["fake_quantised", "by_torchao"])

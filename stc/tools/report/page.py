@@ -70,7 +70,7 @@ def render_page(
     """
     path = critical_path(result)
     kernels = [kernel_facts(kernel, result, path, key_of(kernel, manifest), use) for kernel in manifest.kernels]
-    return _template().render(
+    return template("page.html.j2").render(
         manifest=manifest,
         report=report,
         result=result,
@@ -95,7 +95,7 @@ def render_page(
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
     """Compiled once."""
     environment = Environment(
         loader=PackageLoader("stc.tools.report", "templates"),
@@ -105,7 +105,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters.update(number=number, share=share, written=written)
-    return environment.get_template("page.html.j2")
+    return environment.get_template(name)
 
 
 def key_of(kernel: Kernel, manifest: Manifest) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
@@ -25,9 +26,19 @@ from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
-from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
+from stc.design_space.parallelism import (
+    MOST_LANES_PER_TASK,
+    MOST_ROWS,
+    PORT_LANES,
+    MemoryOperand,
+    Parallelism,
+    Work,
+    counts_of,
+    is_a_task,
+    makespan_of,
+)
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
-from stc.diagnostics import BeyondBudget
+from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS
 from stc.dialects.updates import is_updated
@@ -36,8 +47,11 @@ from stc.iteration.size import Size, is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
-from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
+from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES
+from stc.strategies.parallelism import PARALLELISM, ParallelismPlan, ParallelismProblem
+from stc.strategies.registry import WrongPlan
 from stc.transforms.finding_pass import FindingPass
+from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import lanes_are_terms
 from stc.transforms.shared_parameters import shared_parameters, shared_parts
@@ -50,15 +64,18 @@ MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
 @dataclass(frozen=True)
 class Searched:
     """What a design takes by the model of the search (`expected`), and its cycles from the first operand to the last result.
-    `most_points`: of its largest computation."""
+    `most_points`: of its largest computation. `plan`: what was decided, by computation; `is_given`: whether a schedule did."""
 
     expected: Counts = NOTHING
     cycles: int = 0
     most_points: int = 0
+    plan: ParallelismPlan = field(default_factory=dict[str, Parallelism])
+    is_given: bool = False
 
     def plus(self, other: Searched) -> Searched:
-        most = max(self.most_points, other.most_points)
-        return Searched(self.expected.plus(other.expected), self.cycles + other.cycles, most)
+        most, is_given = max(self.most_points, other.most_points), self.is_given or other.is_given
+        expected, cycles = self.expected.plus(other.expected), self.cycles + other.cycles
+        return Searched(expected, cycles, most, {**self.plan, **other.plan}, is_given)
 
     @property
     def least_cycles_without(self) -> int:
@@ -90,7 +107,8 @@ class ChooseParallelism(FindingPass):
     `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
     (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
-    are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`).
+    are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`);
+    `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
       becomes, with budget="dsp=1300",
@@ -105,13 +123,21 @@ class ChooseParallelism(FindingPass):
     overall_unroll_size: int = 0
     rank: int = 1
     inputs: bool = True
+    schedule: str = ""
 
     def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
         """What the designs of all functions take, and what they would without a search; None where nothing is decided."""
         most = searched_limits(PLAN if self.overall_unroll_size and self.budget == SMALL else self.budget, self.platform)
-        return None if most is None else reduce(Searched.plus, (self._decide(one, most) for one in functions_of(op)), Searched())
+        if most is None:
+            return None
+        given = said_parallelism(self.schedule)
+        searched = reduce(Searched.plus, (self._decide(one, most, given) for one in functions_of(op)), Searched())
+        if given is not None and (unknown := sorted(set(given) - set(searched.plan))):
+            known = ", ".join(searched.plan)
+            raise CompileError(f"there is no computation '{unknown[0]}'", where=where_said(self.schedule), accepted=known)
+        return searched
 
-    def _decide(self, function: func.FuncOp, most: Counts) -> Searched:
+    def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
         computed = computations(function, platform, share_inputs=self.inputs)
         works = [each.work for each in computed]
@@ -120,19 +146,73 @@ class ChooseParallelism(FindingPass):
             what = f"one point of each computation at once takes {least} DSPs, the budget has {most.dsp}"
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
         problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), self.rank)
-        chosen = PARALLELISM.decide(self.strategy, problem)
+        if given is None:
+            chosen = PARALLELISM.decide(self.strategy, problem)
+        else:
+            chosen = {name: plan for name, plan in given.items() if name in {work.name for work in works}}
+            _require_plan(problem, chosen, where_said(self.schedule))
         for each in computed:
-            decision, loop, generic = chosen[each.work.name], each.divided, each.generic
-            LANES.put(generic, decision.lanes)
-            if decision.rows > 1:
-                ROWS.put(generic, decision.rows)
-            if decision.adders_in_luts:
-                for adder in adders_of(generic):
-                    ADDERS.put(adder, "lut")
-            if loop is not None and decision.copies > 1:
-                COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
-        most_points = max((work.points for work in works), default=0)
-        return Searched(counts_of(works, chosen, problem.port), round(makespan_of(works, chosen).total), most_points)
+            give_parallelism(each, chosen[each.work.name])
+        most_points, cycles = max((work.points for work in works), default=0), round(makespan_of(works, chosen).total)
+        return Searched(counts_of(works, chosen, problem.port), cycles, most_points, chosen, is_given=given is not None)
+
+
+def give_parallelism(computation: Computation, decision: Parallelism) -> None:
+    """Attach what was decided to the generic."""
+    loop, generic = computation.divided, computation.generic
+    LANES.put(generic, decision.lanes)
+    if decision.rows > 1:
+        ROWS.put(generic, decision.rows)
+    if decision.adders_in_luts:
+        for adder in adders_of(generic):
+            ADDERS.put(adder, "lut")
+    if loop is not None and decision.copies > 1:
+        COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
+
+
+# What a schedule says -------------------------------------------------------------------------------------------------
+
+PARALLELISM_TABLE = "parallelism"
+"""Of the table that is about no op: lanes, rows and copies of each computation, and whether its adders are of LUTs."""
+
+_ENTRIES = "{ lanes = 4, rows = 1, copies = 2 }, perhaps with adders_in_luts = true"
+
+
+def where_said(schedule: str) -> str:
+    """The place of that table, for messages."""
+    return f"{schedule} [{OWN_TABLE}.{PARALLELISM_TABLE}]"
+
+
+def said_parallelism(schedule: str) -> ParallelismPlan | None:
+    """What a schedule says; None where there is none, or it says nothing. CompileError for what is no plan."""
+    table: Any = read_tables(schedule).get(OWN_TABLE, {}).get(PARALLELISM_TABLE) if schedule else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise CompileError("it is no table", where=where_said(schedule), accepted=f"NAME = {_ENTRIES}")
+    return {name: _said_of_one(entry, f"{where_said(schedule)} {name}") for name, entry in table.items()}
+
+
+def _said_of_one(entry: Any, where: str) -> Parallelism:
+    numbers, flag = ("lanes", "rows", "copies"), "adders_in_luts"
+    fits = isinstance(entry, dict) and set(entry) <= {*numbers, flag} and {"lanes", "copies"} <= set(entry)
+    if not fits or type(entry.get(flag, False)) is not bool or any(type(entry.get(name, 1)) is not int for name in numbers):
+        raise CompileError(f"{entry!r} is no parallelism", where=where, accepted=_ENTRIES)
+    return Parallelism(entry["lanes"], entry["copies"], entry.get("rows", 1), entry.get(flag, False))
+
+
+def _require_plan(problem: ParallelismProblem, plan: ParallelismPlan, where: str) -> None:
+    """CompileError where what a schedule says does not fit the computations."""
+    try:
+        PARALLELISM.check(problem, plan)
+    except WrongPlan as error:
+        raise CompileError(str(error), where=where, accepted=PARALLELISM.accepted) from None
+    wrong = next((work for work in problem.works if not is_a_task(work, plan[work.name])), None)
+    if wrong is not None:
+        chosen = plan[wrong.name]
+        what = f"{chosen.lanes} lanes and {chosen.rows} rows of {wrong.name} are more than one task computes at once"
+        accepted = f"at most {MAX_MULTIPLY_ACCUMULATES} multiply-accumulates, and {MOST_ROWS} rows"
+        raise CompileError(what, where=where, accepted=accepted)
 
 
 def port_counts(platform: Platform) -> Counts:

@@ -72,9 +72,10 @@ class PropagateOrders(ModulePass):
             problem = TilingProblem(graph.nodes, TileSizes(self.columns, self.rows))
             plans = TILING.decide(self.strategy, problem)
             for node in problem.computations:
-                self._schedule(graph.generics[node.name], plans[node.name], node)
+                self.schedule(graph.generics[node.name], plans[node.name], node)
 
-    def _schedule(self, generic: GenericOp, plan: LoopPlan, node: TiledOp) -> None:
+    def schedule(self, generic: GenericOp, plan: LoopPlan, node: TiledOp) -> None:
+        """Attach what was planned for `node`, with the lanes that it has."""
         loops, lanes = GenericLoops(generic), node.lanes
         unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, lanes or self.lanes)
         if node.terms or (not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1):

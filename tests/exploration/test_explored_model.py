@@ -1,0 +1,167 @@
+"""A model as a problem, and `stc explore` on it: what is estimated, simulated, written and refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import stc
+from stc.diagnostics import CompileError
+from stc.exploration.problem import Point, Problem
+from stc.tools.stc import app
+from stc_testing.drawn import seeds
+
+pytestmark = pytest.mark.heavy
+
+ROOT = Path(__file__).parents[2]
+LINEAR = str(ROOT / "examples" / "linear_relu.mlir")
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return stc.explored_model(LINEAR)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def error_of(result: Result) -> CompileError:
+    assert isinstance(result.exception, CompileError), result.output
+    return result.exception
+
+
+def by_lanes(problem: Problem, seed: int) -> Point:
+    drawn = random.Random(seed)
+    return {**problem.default(), **{choice.name: drawn.choice(choice.values) for choice in problem.space if choice.is_estimated}}
+
+
+def test_the_default_is_what_a_compile_decides(problem: Problem, tmp_path: Path) -> None:
+    done = run("compile", LINEAR, "--out", str(tmp_path / "design"))
+    assert done.exit_code == 0, done.output
+    compiled = tomllib.loads((tmp_path / "design" / "schedule.toml").read_text())
+    own = tomllib.loads(problem.schedule(problem.default()))
+    assert own == {**compiled, "stc": {name: compiled["stc"][name] for name in ("options", "parallelism")}}
+
+
+def test_the_default_is_among_the_seeds_and_fits(problem: Problem) -> None:
+    begun = problem.seeds()
+    assert begun[0] == problem.default() and len(begun) >= 3
+    assert all(not problem.evaluate(point).beyond for point in begun)
+    assert len({problem.evaluate(point).dsp for point in begun}) > 1
+
+
+def test_an_estimate_is_near_the_design(problem: Problem) -> None:
+    """Of one point of each computation at once: bytes moved are counted in both, and the model knows all that it takes."""
+    ones = {choice.name: 1 for choice in problem.space if choice.name.endswith((".lanes", ".copies", ".rows"))}
+    slow = {**problem.default(), **{name: value for name, value in ones.items() if not name.startswith("options.")}}
+    estimated, simulated = problem.evaluate(slow), problem.evaluate(slow, simulate=True)
+    assert (estimated.origin, simulated.origin) == ("estimated", "simulated")
+    assert estimated.bytes_moved == simulated.bytes_moved
+    assert estimated.dsp == pytest.approx(simulated.dsp, rel=0.2)
+    assert estimated.cycles == pytest.approx(simulated.cycles, rel=0.2)
+    assert estimated.cycles > problem.evaluate(problem.default()).cycles
+
+
+@pytest.mark.parametrize("seed", seeds(1, first=3))
+def test_any_point_is_a_design(problem: Problem, seed: int) -> None:
+    """Its C++ is built and run, and computes what it should, or one sentence says why there is none."""
+    point = by_lanes(problem, seed)
+    found = problem.evaluate(point, simulate=True)
+    assert found.origin == "simulated" and found.cycles > 0
+    assert tomllib.loads(problem.schedule(point))["stc"]["options"]["tile"] == point["options.tile"]
+
+
+def test_what_a_user_says_is_no_choice() -> None:
+    fixed = stc.explored_model(LINEAR, tile=8)
+    assert "options.tile" not in fixed.default()
+    assert tomllib.loads(fixed.schedule(fixed.default()))["stc"]["options"]["tile"] == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"budget": "small"}, "--budget small: lanes and copies are not searched; accepted: plan, or amounts"),
+        ({"layers": 2, "units": "memory"}, "--layers 2"),
+        ({"propagate_orders": False}, "--uniform-tiles leaves no orders of loops to explore"),
+    ],
+)
+def test_models_that_leave_nothing_to_explore(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(CompileError, match=f"^{complaint}"):
+        stc.explored_model(LINEAR, **options)
+
+
+def test_a_folder_of_fronts(tmp_path: Path) -> None:
+    """Written, gone on with, refused for another model, and looked at."""
+    out = tmp_path / "explored"
+    done = run("explore", LINEAR, "--trials", "12", "--simulate", "1", "--search-seed", "1", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert "12 estimated designs" in done.stdout and "the default" in done.stdout and "per minute" in done.stdout
+    found = json.loads((out / "front.json").read_text())
+    for name in found["objectives"]:
+        assert min(design[name] for design in found["estimated"]["front"]) <= found["estimated"]["default"][name]
+    fewest = min(found["estimated"]["front"], key=lambda design: design["dsp"])
+    made = run("compile", LINEAR, "--schedule", str(out / fewest["schedule"]), "--out", str(tmp_path / "design"))
+    assert made.exit_code == 0, made.output
+    said = tomllib.loads((tmp_path / "design" / "schedule.toml").read_text())["stc"]
+    assert said["parallelism"] == tomllib.loads((out / fewest["schedule"]).read_text())["stc"]["parallelism"]
+    (simulated,) = found["simulated"]["front"]
+    assert simulated["origin"] == "simulated" and (out / simulated["schedule"]).is_file()
+
+    again = run("explore", LINEAR, "--trials", "12", "--simulate", "1", "--out", str(out))
+    assert again.exit_code == 0 and "per minute" not in again.stdout
+    assert json.loads((out / "front.json").read_text()) == found
+    before = (out / "trials.journal").read_bytes()
+    other = error_of(run("explore", LINEAR, "--budget", "dsp=2000", "--trials", "20", "--out", str(out)))
+    assert "trials of another problem: its budget (plan) is not that asked for (dsp=2000)" in str(other)
+    assert (out / "trials.journal").read_bytes().startswith(before)
+    _look_at(out / "index.html", tmp_path, len(found["estimated"]["front"]))
+
+
+def _look_at(page: Path, scratch: Path, designs: int) -> None:
+    from browser import TELL, browse, told
+
+    script = TELL + "tell([...document.querySelectorAll('.chart')].map((one) => one.querySelectorAll('.point').length));"
+    shown = browse(page, scratch, script=script)
+    assert not shown.console and not shown.requested
+    counts = told(shown)
+    assert isinstance(counts, list) and len(counts) == 10 and all(count >= 2 for count in counts)
+    rows = [each for each in shown.elements if each.attributes.get("id", "").startswith("estimated-design-")]
+    assert len(rows) == designs
+    linked = [each.attributes["href"] for each in shown.elements if "toml" in each.attributes.get("href", "")]
+    assert len(linked) > designs and all((page.parent / path).is_file() for path in linked)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "there is no --out; accepted: --out DIR, or --worker"),
+        (("--worker",), "--worker without --storage"),
+        (("--worker", "--storage", "x", "--out", "y"), "--worker with --out"),
+        (("--worker", "--storage", "{folder}/none.journal"), "there is no such journal to join"),
+        (("--out", "{folder}"), "{folder}: it is in use; accepted: a new or empty folder, or one of an exploration"),
+    ],
+)
+def test_wrong_folders_and_storages(arguments: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine")
+    given = [argument.format(folder=tmp_path) for argument in arguments]
+    assert complaint.format(folder=tmp_path) in str(error_of(run("explore", LINEAR, *given)))
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_schedule_that_does_not_fit(problem: Problem, tmp_path: Path) -> None:
+    """Of a point, within a budget that its design is beyond: one sentence, and no folder."""
+    path = tmp_path / "schedule.toml"
+    path.write_text(problem.schedule(problem.default()))
+    refused = run("compile", LINEAR, "--schedule", str(path), "--budget", "dsp=40", "--out", str(tmp_path / "design"))
+    message = str(error_of(refused))
+    assert message.startswith(f"{path}: the design takes") and "of 40 within --budget dsp=40" in message
+    assert not (tmp_path / "design").exists()

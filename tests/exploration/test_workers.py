@@ -1,0 +1,78 @@
+"""Two workers and a real PostgreSQL; one is killed in the middle."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.study import Study
+from optuna.trial import TrialState
+from postgresql import server
+from toys import Toy
+
+from stc.diagnostics import CompileError
+from stc.exploration import storage as storages
+from stc.exploration.storage import PROCESS, open_storage
+from stc.exploration.study import Exploration
+
+pytestmark = pytest.mark.heavy
+
+WORKER = str(Path(__file__).with_name("toys.py"))
+TRIALS, SECONDS = 24, 0.4
+FAST_HEART = "import stc.exploration.storage as s; s.HEARTBEAT, s.GRACE = 1, 3; import runpy, sys; sys.argv = sys.argv[1:]; "
+RUN = FAST_HEART + "runpy.run_path(sys.argv[0], run_name='__main__')"
+
+
+def worker(url: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", RUN, WORKER, url, str(TRIALS), str(SECONDS)])
+
+
+def running(study: Study) -> dict[int, int]:
+    """The trials that are running, by process."""
+    found = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    return {trial.user_attrs[PROCESS]["pid"]: trial.number for trial in found if PROCESS in trial.user_attrs}
+
+
+def test_one_of_two_workers_is_killed_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storages, "HEARTBEAT", 1)
+    monkeypatch.setattr(storages, "GRACE", 3)
+    with server() as url:
+        Exploration(Toy(), url).estimate(1)
+        study = optuna.load_study(study_name="stc estimated", storage=open_storage(url))
+        first, second = worker(url), worker(url)
+        try:
+            end = time.monotonic() + 60
+            while time.monotonic() < end and not {first.pid, second.pid} <= running(study).keys():
+                time.sleep(0.05)
+            numbers = running(study)
+            assert {first.pid, second.pid} <= numbers.keys(), "both workers take part"
+            first.kill()
+            first.wait()
+            complete = {trial.number for trial in study.get_trials(states=(TrialState.COMPLETE,))}
+            assert second.wait(timeout=90) == 0
+        finally:
+            for process in (first, second):
+                process.kill()
+                process.wait()
+        trials = {trial.number: trial for trial in study.get_trials()}
+        assert all(trials[number].state == TrialState.COMPLETE for number in complete), "no finished trial is lost"
+        assert trials[numbers[first.pid]].state == TrialState.FAIL
+        assert not [trial for trial in trials.values() if trial.state == TrialState.RUNNING]
+        joined = Exploration(Toy(), url)
+        finished = len(joined.found("estimated")) + len([why for _, why in joined.failures("estimated") if "two lanes" in why])
+        assert finished >= TRIALS
+        with pytest.raises(CompileError, match="trials of another problem") as caught:
+            Exploration(Toy(model="other"), url)
+        assert url in str(caught.value)
+
+
+def test_a_server_that_goes_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with server() as url:
+        search = Exploration(Toy(), url)
+        search.estimate(2)
+    with pytest.raises(CompileError, match="the storage cannot be reached"):
+        search.estimate(10)
