@@ -127,7 +127,7 @@ class ExploredModel:
     def seeds(self) -> Sequence[Point]:
         problem, found = self._problem, [self.default()]
         for parts in PARTS:
-            most = Counts(**{name: count // parts for name, count in asdict(problem.most).items()} | {"ports": problem.most.ports})
+            most = Counts(*[count // parts for count in problem.most])._replace(ports=problem.most.ports)
             plan = shortest_parallelism(problem.works, most, problem.port)
             found.append(point_of(self.space, self._parallel.point(plan)))
         found.append(point_of(self.space, self._parallel.point({work.name: Parallelism(1, 1) for work in problem.works})))

@@ -81,7 +81,8 @@ def test_a_good_kernel_has_no_violations() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_emitted_code_has_no_violations(name: str, emitted: Callable[[str], Path]) -> None:
     project = emitted(name)
-    check_project_text(*((project / file).read_text() for file in ("kernel.h", "kernel.cpp", "connectivity.cfg")))
+    header, source, connectivity = ((project / file).read_text() for file in ("kernel.h", "kernel.cpp", "connectivity.cfg"))
+    check_project_text(header, source, connectivity)
 
 
 PIPELINE = "#pragma HLS pipeline II=1 style=flp\n    const float8 v"

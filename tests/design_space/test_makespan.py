@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from itertools import permutations, product
 
@@ -27,6 +28,22 @@ def test_the_slower_of_two_operands_counts():
     after = {"a": (), "b": (), "c": (Dependence("a", 1.0, 1.0, 1.0), Dependence("b", 0.5, 1.0, 0.0))}
     makespan = Makespan({"a": 10, "b": 50, "c": 30}, after)
     assert makespan.spans["c"] == (25, 55) and makespan.critical == ["c", "b"]
+
+
+def test_what_a_change_delays_is_as_if_computed_whole():
+    draws = random.Random(7)
+    for _ in range(50):
+        names = [f"n{at}" for at in range(draws.randrange(1, 12))]
+        producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
+        after = {
+            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3)) for producer in some)
+            for name, some in producers.items()
+        }
+        makespan = Makespan({name: draws.randrange(50) for name in names}, after)
+        for _ in range(5):
+            makespan = makespan.changed({name: draws.randrange(50) for name in draws.sample(names, draws.randint(0, len(names)))})
+            whole = Makespan(makespan.cycles, after)
+            assert makespan.spans == whole.spans and makespan.critical == whole.critical and makespan.total == whole.total
 
 
 def test_nothing_takes_no_time():

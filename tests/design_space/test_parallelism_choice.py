@@ -14,11 +14,13 @@ from stc.design_space.parallelism import (
     PORT_BITS,
     PORT_LANES,
     MemoryOperand,
+    MemoryPorts,
     Parallelism,
     Work,
     adders_for_luts,
     counts_of,
     lane_counts,
+    memory_ports,
 )
 from stc.design_space.parallelism_search import balanced_parallelism, shortest_parallelism
 from stc.design_space.tiling import LEAST_SUMS
@@ -83,6 +85,20 @@ def test_a_family_has_one_number_of_copies():
     works = [work("up", 512, 256, 128), work("down", 512, 128, 256)]
     chosen = balanced_parallelism(works, within(2944, 32))
     assert {(one.lanes, one.copies) for one in chosen.values()} == {(64, 4)}
+
+
+def test_ports_after_a_change_are_those_of_the_plan():
+    shared, own = MemoryOperand("w", True, 16), MemoryOperand("x", False, None)
+    some = [MemoryOperand("b", False, 16, shared=0), MemoryOperand("y", True, 16, is_written=True), shared]
+    works = [Work(key, 64, 64, Counts(5), 64, 8, False, 0, tuple(memory)) for key, memory in (("a", [shared, own]), ("c", some))]
+    plan = {"a": Parallelism(1, 1), "c": Parallelism(1, 1)}
+    ports = MemoryPorts.of(works, plan)
+    assert ports.count == 4  # w, x, b and y
+    for changed in ({"a": Parallelism(32, 2)}, {"c": Parallelism(16, 8)}, {"a": Parallelism(1, 1), "c": Parallelism(64, 1)}):
+        plan |= changed
+        ports = ports.changed([work for work in works if work.name in changed], plan)
+        assert ports.count == MemoryPorts.of(works, plan).count == memory_ports(plan, works)
+    assert ports.count == 4 + 1 + 1 + 4  # four words for 64 lanes of w and of y
 
 
 def test_ports_limit_copies():

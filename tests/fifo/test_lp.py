@@ -52,6 +52,17 @@ def test_no_cycle_is_lost_at_the_depths_of_the_normal_schedule(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_slots_that_are_given_are_kept_and_no_cycle_is_lost(seed: int) -> None:
+    """As where the same tasks need them at another run-time size: of the FIFOs, every second has 5."""
+    network = random_network(seed)
+    given = {fifo.name: 5 for fifo in network.graph.sized[::2]}
+    found = schedule(network, USABLE, given=given)
+    assert all(found.slots[name] >= slots for name, slots in given.items())
+    executed = run_bounded(network, found.slots)
+    assert executed is not None and executed <= earliest_run(network.with_depths(found.slots)).makespan
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_no_cycle_is_lost_against_unlimited_fifos_of_the_same_latencies(seed: int) -> None:
     """Two slots answer a cycle sooner than more: what the schedule is compared with has shift registers where it has them."""
     network = random_network(seed)
