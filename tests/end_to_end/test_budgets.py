@@ -103,7 +103,7 @@ TINY = (("gpt2-tiny", 5, "prefill"), ("gpt2-tiny", 7, "prefill"), ("qwen2.5-0.5b
 )
 def test_ports_as_emitted(tmp_path: Path, stc: Stc, model: str, seq: int, stage: str, budget: str) -> None:
     """The search never counts fewer ports than are emitted where nothing is read again, and of gpt2's prefill just as many but for
-    that of its result, which goes through one that reads little.
+    those of results, which go through ports that read little.
 
     It counts more where neighbours on chip have narrower tokens, and most in gpt2's decode block: a port for each copy of what
     makes keys and values, where a slice takes one of them, and biases apart that share a port once they are cut for copies.
@@ -114,8 +114,12 @@ def test_ports_as_emitted(tmp_path: Path, stc: Stc, model: str, seq: int, stage:
     assert ended.code == 0, ended.stderr
     kernels = json.loads((out / "manifest.json").read_text())["kernels"]
     bundles = {(kernel["name"], port["bundle"]) for kernel in kernels for port in kernel["ports"]}
+    reading, writing = (
+        {(kernel["name"], port["bundle"]) for kernel in kernels for port in kernel["ports"] if port["direction"] == way}
+        for way in ("read", "write")
+    )
     found = json.loads((out / "report.json").read_text())["budget"]
-    most = (1.6 if stage == "decode" else 1.25) * len(bundles)
+    most = (1.6 if stage == "decode" else 1.25) * len(bundles) + len(reading & writing)
     assert len(bundles) == found["taken"]["ports"] <= found["expected"]["ports"] <= most
     if model == "gpt2-tiny" and stage == "prefill":
-        assert found["expected"]["ports"] == len(bundles) + 1
+        assert found["expected"]["ports"] == len(bundles) + len(reading & writing)
