@@ -37,6 +37,7 @@ def balanced_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE
     may want the same factors of a loop, and what was given to rows is not taken back for copies: of the search with rows and the
     one without, the faster.
     """
+    _forget_steps()
     budget = _Budget(most, port)
     return min(_balanced_designs(works, budget), key=lambda state: state.interval).within(budget)
 
@@ -50,6 +51,7 @@ def shortest_parallelism(
     it most for what it takes comes next, as long as twice the resources gain a tenth of it. Of all that was found, designs of the
     shortest interval among them, the fastest that fits; with `rank` 2 the second of those that differ, and so on to the last.
     """
+    _forget_steps()
     budget = _Budget(most, port)
     balanced = _balanced_designs(works, budget)
     lean = _lean(min(balanced, key=lambda state: (not state.fits(budget), state.makespan.total)), budget)
@@ -200,7 +202,8 @@ def _fewer(work: Work, now: Parallelism) -> Sequence[Parallelism]:
     rows."""
     lanes, rows = _possible(work, now.copies)
     possible = (replace(now, lanes=lane, rows=row) for lane in lanes for row in rows if lane * row <= now.lanes * now.rows)
-    return sorted((each for each in possible if may_be(work, each)), key=lambda each: (each.points, work.ports(each), each.rows))
+    fewer = (each for each in possible if may_be(work, each))
+    return tuple(sorted(fewer, key=lambda each: (each.points, work.ports(each), each.rows)))
 
 
 # For the makespan -----------------------------------------------------------------------------------------------------
@@ -345,6 +348,12 @@ def _lean(state: _State, budget: _Budget) -> _State:
 # Steps ----------------------------------------------------------------------------------------------------------------
 
 
+def _forget_steps() -> None:
+    """Of another search: steps are remembered by the computations of one, as long as that goes on."""
+    for remembered in (_fewer, _in_a_task, _more_copies):
+        remembered.cache_clear()
+
+
 def _possible(work: Work, copies: int) -> tuple[Sequence[int], Sequence[int]]:
     """The lanes and the rows that divide what each of the copies has of their loops."""
     lanes = work.lane_extent // (copies if work.divides_lanes else 1)
@@ -369,7 +378,7 @@ def _in_a_task(work: Work, now: Parallelism) -> Sequence[Parallelism]:
     wider = [replace(now, lanes=more) for more in lanes if more > now.lanes][:1]
     higher = [replace(now, rows=more) for more in rows if more > now.rows][:1]
     needs_port = any(work.ports(step) > work.ports(now) for step in wider)
-    return [step for step in ([*higher, *wider] if needs_port else [*wider, *higher]) if may_be(work, step)]
+    return tuple(step for step in ([*higher, *wider] if needs_port else [*wider, *higher]) if may_be(work, step))
 
 
 Family: TypeAlias = tuple[Work, ...]
@@ -383,7 +392,7 @@ def _more_copies(work: Work, family: Family, now: tuple[Parallelism, ...]) -> Se
     more = (copies for copies in divisors(work.divided_extent) if copies > before.copies)
     steps = [step for copies in more if (step := _copied(family, now, copies)) is not None]
     faster = [step for step in steps if work.cycles(step[work.name]) < work.cycles(before)]
-    return sorted(faster, key=lambda step: _spent(family, step))
+    return tuple(sorted(faster, key=lambda step: _spent(family, step)))
 
 
 def _spent(family: Family, chosen: Mapping[str, Parallelism]) -> tuple[int, int]:

@@ -127,7 +127,8 @@ class SizeFifos(FindingPass):
     first, up to 1 MiB of a kernel; not where all depths are given. A kernel whose tasks are not modelled in time (blocks taken
     under a condition in a pipelined loop, tasks that wait for each other too often to be followed) keeps the depths of
     `set-fifo-depths` as what is required. Where sizes are known at run time there is a schedule at their maxima, in the middle
-    and at 1, and a run to the end at every value, or at some where these are many: the depths are enough for each.
+    and at 1, and a run to the end at every value, or at some where these are many: the depths are enough for each. What one
+    schedule needs the next ones have for nothing (`FifoProblem.given`; a strategy may ignore it).
 
     Options:
     * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue
@@ -219,7 +220,7 @@ class SizeFifos(FindingPass):
             f"{origin}; {what_is_proved(self._styles(kernel))}{kernel.values_told}",
             method,
             fifos,
-            kernel.cycles_of(found.makespan, fifos, kernel.scheduled_at[0]) if found is not None else None,
+            kernel.cycles_of(plans[0], fifos, kernel.scheduled_at[0]) if plans else None,
             found.solver if found is not None else None,
             found.seconds if found is not None else 0.0,
             found.preparation_seconds if found is not None else 0.0,
@@ -227,7 +228,7 @@ class SizeFifos(FindingPass):
             tuple(
                 CyclesAt(values, cycles)
                 for plan, values in zip(plans[1:], kernel.scheduled_at[1:], strict=bool(plans))
-                if (cycles := kernel.cycles_of(plan.makespan, fifos, values)) is not None
+                if (cycles := kernel.cycles_of(plan, fifos, values)) is not None
             ),
         )
 
@@ -329,10 +330,11 @@ class _Kernel:
         unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
         return Network([task_timeline(trace.at(values) if values else trace) for trace in self.traces.values()], unlimited)
 
-    def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo], values: Mapping[str, int]) -> int | None:
-        """The cycles of a schedule at these values of symbols, once its shift registers that had to grow are memories, which answer
+    def cycles_of(self, plan: FifoPlan, fifos: Sequence[SizedFifo], values: Mapping[str, int]) -> int | None:
+        """The cycles of `plan` at these values of symbols, once its shift registers that had to grow are memories, which answer
         a cycle later."""
-        before = ((fifo.before if fifo.memory_fed else fifo.occupancy or 0, fifo.emitted) for fifo in fifos)
+        planned = plan.makespan
+        before = ((fifo.before if fifo.memory_fed else plan.slots.get(fifo.name, 0), fifo.emitted) for fifo in fifos)
         if planned is None or not any(had <= SHALLOW < has for had, has in before):
             return planned
         emitted = self.network(values).with_depths({fifo.name: fifo.emitted for fifo in fifos})
