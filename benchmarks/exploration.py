@@ -4,8 +4,8 @@
 
 Each worker is a process of `stc explore MODEL --worker` on a journal of its own machine. What they take to begin (export, the
 search for the default) is left out: counted are the estimates that are finished while all workers take part, by the clock. On a
-machine that others use as well the clock says little about two workers; the CPU seconds of an estimate, in which each reads what the
-other writes, say what sharing takes, but for waiting. `--write` puts the table into docs/exploration.md.
+machine that others use as well the clock says little about two workers; the CPU seconds of an estimate, in which each reads what
+the other writes, say what sharing takes, but for waiting. `--write` puts the table into docs/exploration.md.
 """
 
 from __future__ import annotations
