@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import socket
+import time
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -131,8 +132,9 @@ PROCESS = "process"
 
 
 def this_process() -> Mapping[str, Any]:
-    """A process, told apart from another one that has its number later."""
-    return {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid())}
+    """A process, told apart from another one that has its number later, and the CPU seconds that it has taken."""
+    said = {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid())}
+    return {**said, "cpu_seconds": time.process_time()}
 
 
 def _started(pid: int) -> str | None:
