@@ -174,7 +174,7 @@ def test_what_is_emitted(example: Path):
     run_time = [loop for loop in loops if not loop[0].isdigit()]
     assert len(run_time) == 5 and {last for _, _, last in run_time} == {"#pragma HLS loop_tripcount min=0 max=13"}
     assert "#pragma HLS stable variable=pos" in source
-    assert "int(pos_tensor[0]));" in (example / "host.cpp").read_text()
+    assert "int(t.pos_tensor[0]));" in (example / "host.cpp").read_text()
 
 
 @pytest.fixture
