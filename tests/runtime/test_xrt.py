@@ -292,9 +292,10 @@ def test_a_binary_of_another_project(
     with (tmp_path / "plain.xclbin").open("ab") as file:  # none of these is a mark
         file.write(f"stc- stc-work/fc_kernel-{'0' * 32} stc-fc_kernel-{'0' * 31} {key[:-1]}".encode())
     plain = stc("run", project, "--device", "xrt", "--host", host, "--xclbin", tmp_path / "plain.xclbin")
+    added = f"`xclbinutil --input {tmp_path / 'plain.xclbin'} --key-value USER:{key}:1 --output MARKED.xclbin` adds it to one"
     assert plain.code == 2 and plain.stderr.splitlines()[-1] == (
-        f"error: {tmp_path / 'plain.xclbin'}: without the mark of any project; accepted: what `make xclbin` links (`xclbinutil --input "
-        f"{tmp_path / 'plain.xclbin'} --key-value USER:{key}:1 --output MARKED.xclbin` adds it to one that was linked from this project)"
+        f"error: {tmp_path / 'plain.xclbin'}: without the mark of any project; accepted: what `make xclbin` links "
+        f"({added} that was linked from this project)"
     )
     text = "".join(manifest.marks)
     (tmp_path / "broken.xclbin").write_text(f"no xclbin, but {text}")
@@ -346,7 +347,9 @@ def test_many_write_one_binary(project: Path, tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["a.xclbin"]
 
 
-def test_a_library_of_an_earlier_version_is_built_anew(project: Path, simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_an_earlier_version_is_built_anew(
+    project: Path, simulated: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is newer than its sources, but has another table."""
     built: list[Path] = []
     monkeypatch.setattr("stc.runtime.shared_kernel._build", lambda folder, *_: built.append(folder))
@@ -363,7 +366,11 @@ def test_a_library_of_an_earlier_version_is_built_anew(project: Path, simulated:
 
 TOOLS = {
     "v++": """for last; do :; done
-case "$last" in --version) echo "v++ v$TOOL_VERSION" ;; *.xo | *.xclbin) echo linked > "$last" ;; *) echo "$last: its extension"; exit 1 ;; esac""",
+case "$last" in
+  --version) echo "v++ v$TOOL_VERSION" ;;
+  *.xo | *.xclbin) echo linked > "$last" ;;
+  *) echo "$last: its extension"; exit 1 ;;
+esac""",
     "xclbinutil": """echo "$@" > told; for last; do :; done; cp "$3" "$last" """,
 }
 """Stand for the vendor's: `-o` and `--output` come last."""
@@ -379,8 +386,8 @@ def test_make_xclbin(project: Path, tmp_path: Path) -> None:
             (tools / name).write_text(f"#!/bin/sh\n{TOOLS[name]}\n")
             (tools / name).chmod(0o755)
         environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "TOOL_VERSION": "2023.2"}
-        return subprocess.run(["make", "-C", copy, "xclbin", "TOOL_VERSION=2023.2"], env=environment, capture_output=True, text=True,
-                              check=False)
+        command = ["make", "-C", copy, "xclbin", "TOOL_VERSION=2023.2"]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     if shutil.which("xclbinutil") is None:
         done = made("v++")
@@ -451,7 +458,8 @@ def test_hosts_without_xrt(monkeypatch: pytest.MonkeyPatch, project: Path, tmp_p
     ):
         environment = {**os.environ, "PATH": str(tmp_path)}
         done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(said) and "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(said), done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_without_xrt(monkeypatch: pytest.MonkeyPatch, project: Path, stc: Stc) -> None:
