@@ -472,6 +472,7 @@ REFUSED = {
     "sampling": (("--tokens", "1", "--sample", "1,0,3"), "accepted: temperature,top-p,seed"),
     "two of sampling": (("--tokens", "1", "--sample", "1,0.5"), "accepted: temperature,top-p,seed"),
     "device": (("--tokens", "1", "--device", "gpu"), "--device gpu", "csim, xrt"),
+    "binary": (("--tokens", "1", "--xclbin", "a.xclbin"), "--xclbin a.xclbin: C simulation loads no binary", "--device xrt"),
     "card": (("--tokens", "1", "--device", "1"), "there is no card", "--device csim, or xrt"),
     "compiled": (("--tokens", "1", "--max-seq", "8"), "compiled already"),
 }

@@ -12,7 +12,7 @@ import ctypes
 import os
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from enum import IntEnum
 from functools import cache
@@ -261,6 +261,8 @@ class kernel:
 
     def __init__(self, device: device, number: uuid, name: str, mode: int = shared):
         self.name = name
+        self._linked: set[int] = set()
+        """Arguments that XRT has told the bank of."""
         function = "xrtPLKernelOpen" if mode == self.shared else "xrtPLKernelOpenExclusive"
         self.handle = _Handle(_library()(function, device.handle.value, number, name.encode()), "xrtKernelClose", device.handle)
 
@@ -270,11 +272,11 @@ class kernel:
 
     def takes_buffer(self, index: int) -> bool:
         """Whether an argument is linked to memory: of scalars XRT knows no bank."""
-        try:
-            self.group_id(index)
-        except RuntimeError:
-            return False
-        return True
+        if index not in self._linked:
+            with suppress(RuntimeError):
+                self.group_id(index)
+                self._linked.add(index)
+        return index in self._linked
 
     def __call__(self, *arguments: bo | int) -> run:
         """Start a run on arguments in order."""
