@@ -202,8 +202,8 @@ def _launch(kernel: Kernel, device: CsimDevice) -> None:
 class CsimKernel:
     """pyxrt.kernel: a compute unit that the host starts."""
 
-    shared = 0
-    exclusive = 1
+    exclusive = 0
+    shared = 1
 
     def __init__(self, device: CsimDevice, uuid: str, name: str, mode: int = shared):
         units = {unit.name: (kernel, unit) for kernel in device.kernels.manifest.kernels for unit in kernel.built if unit.starts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -34,12 +35,22 @@ def shared_kernels(project: Path) -> SharedKernels:
 
 
 def built_library(project: Path, manifest: Manifest) -> Path:
-    """The library below `project/build`, built where something is newer."""
+    """The library below `project/build`, built where something is newer, or where another `stc` built it in another way."""
     library = project / "build" / "kernel.so"
     sources = [project / manifest.kernel_source, project / "kernel.h", project / "manifest.json"]
-    if not library.is_file() or any(source.stat().st_mtime > library.stat().st_mtime for source in sources):
-        _build(project, manifest, library)
+    shim = _shim(manifest)
+    if not _built_from(library, shim) or any(source.stat().st_mtime > library.stat().st_mtime for source in sources):
+        _build(project, manifest, library, shim)
     return library
+
+
+def _built_from(library: Path, shim: str) -> bool:
+    return library.is_file() and _recipe(shim).encode() in library.read_bytes()
+
+
+def _recipe(shim: str) -> str:
+    """What a library contains that is built from `shim` with `FLAGS`: in the file itself, as nothing beside it could be as new."""
+    return f"stc-recipe-{hashlib.sha256(' '.join([*FLAGS, shim]).encode()).hexdigest()}"
 
 
 class SharedKernels:
@@ -59,7 +70,7 @@ class SharedKernels:
         return None if passed else message.value.decode(errors="replace")
 
 
-def _build(project: Path, manifest: Manifest, library: Path) -> None:
+def _build(project: Path, manifest: Manifest, library: Path, shim: str) -> None:
     compiler = shutil.which("g++")
     if compiler is None:
         raise CompileError("g++ is not installed", accepted="g++ with C++17")
@@ -69,7 +80,7 @@ def _build(project: Path, manifest: Manifest, library: Path) -> None:
         unit, linked = (Path(name) / file for file in ("kernel.launch.cpp", library.name))
         _run([sys.executable, str(project / FOLDER / "instrument.py"), str(project / manifest.kernel_source), str(unit)])
         with unit.open("a") as file:  # one unit: the headers take as long as the kernel
-            file.write(_shim(manifest))
+            file.write(f'{shim}extern "C" {{ extern const char stc_recipe[]; const char stc_recipe[] = "{_recipe(shim)}"; }}\n')
         includes = [f"-I{folder}" for folder in include_folders(project)]
         _run([compiler, *FLAGS, *includes, "-c", str(unit), "-o", str(unit.with_suffix(".o"))])
         _run([compiler, "-shared", str(unit.with_suffix(".o")), "-o", str(linked)])

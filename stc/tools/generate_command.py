@@ -212,6 +212,8 @@ def _device(device: str, xclbin: Path | None, model: Path) -> str:
     from stc.simulation.build import find_compiler
 
     if device == CSIM:
+        if xclbin is not None:
+            raise CompileError("C simulation loads no binary", where=f"--xclbin {xclbin}", accepted="--device xrt, or no --xclbin")
         find_compiler()
         return CSIM
     if device != XRT and not device.isdigit():

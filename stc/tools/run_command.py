@@ -14,12 +14,11 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.manifest.model_files import MODEL
 from stc.runtime.devices import CSIM, XRT
-from stc.runtime.xrt.device import built_host, has_card, simulated_device, simulates
+from stc.runtime.xrt.device import built_host, emulation_mode, has_card, simulated_device, simulates
 from stc.tools.consoles import messages
 from stc.tools.generate_command import DEVICES
 
 CPP, PYTHON = "cpp", "python"
-
 
 
 def run_command(
@@ -42,6 +41,8 @@ def run_command(
         raise CompileError("this is a model, whose host continues tokens", where=str(directory), accepted=accepted)
     read_manifest(directory)
     chosen = _host(device, host)
+    if xclbin is not None and device == CSIM:
+        raise CompileError("C simulation loads no binary", where=f"--xclbin {xclbin}", accepted="--device xrt, or no --xclbin")
     if xclbin is not None and not xclbin.is_file():
         raise CompileError("no such file", where=str(xclbin), accepted="an xclbin of this project")
     with messages.status("building the host and its device"):
@@ -87,4 +88,6 @@ def _command(project: Path, device: str, host: str, xclbin: Path | None) -> tupl
 def _told(device: str) -> str:
     if device == CSIM:
         return "C simulation"
-    return "C simulation behind XRT's runtime" if device == XRT and simulates() else f"card {'0' if device == XRT else device}"
+    if device == XRT and simulates():
+        return "C simulation behind XRT's runtime"
+    return f"{emulation_mode() or 'card'} {'0' if device == XRT else device}"

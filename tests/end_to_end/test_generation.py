@@ -472,6 +472,7 @@ REFUSED = {
     "sampling": (("--tokens", "1", "--sample", "1,0,3"), "accepted: temperature,top-p,seed"),
     "two of sampling": (("--tokens", "1", "--sample", "1,0.5"), "accepted: temperature,top-p,seed"),
     "device": (("--tokens", "1", "--device", "gpu"), "--device gpu", "csim, xrt"),
+    "binary": (("--tokens", "1", "--xclbin", "a.xclbin"), "--xclbin a.xclbin: C simulation loads no binary", "--device xrt"),
     "card": (("--tokens", "1", "--device", "1"), "there is no card", "--device csim, or xrt"),
     "compiled": (("--tokens", "1", "--max-seq", "8"), "compiled already"),
 }
@@ -508,7 +509,8 @@ def test_one_binary_of_all_stages(twins: Callable[[str], Twin], stc: Stc, monkey
     assert sorted(line[3:].split(":")[0] for line in lines if line.startswith("sp=")) == sorted(ports) and len(kernels) == 3
     dry = subprocess.run(["make", "-n", "-C", folder, "xclbin"], capture_output=True, text=True, check=True).stdout
     assert all(f"-k {kernel.name} " in dry and f"/build/{kernel.name}.xo" in dry for kernel in kernels)
-    assert "-o build/model.xclbin.linked" in dry and "--output build/model.xclbin" in dry
+    assert "-o build/model.link.xclbin" in dry and "--input build/model.link.xclbin" in dry
+    assert "--output build/model.xclbin" in dry
     assert all(f"--key-value USER:stc-{kernel.name}-" in dry for kernel in kernels)
     monkeypatch.setattr("stc.runtime.xrt.device.has_card", lambda: True)
     ended = stc("generate", folder, "--tokens", "1", "--device", "xrt")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.static_checks import check_statically
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.stc import app
+from stc_testing.xrt import require_xrt
 
 pytestmark = pytest.mark.heavy
 POSITIONS = (13, 0, 1, 2, 7, 12)
@@ -168,13 +170,39 @@ def test_the_native_host_program(example: Path, tmp_path: Path):
     assert done.returncode == 0 and done.stdout.count("passed") == 2 * len(POSITIONS), done.stdout + done.stderr
 
 
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import host
+xrt, device = host.open_device("xrt", host.Path(sys.argv[1]))
+accelerator = host.Accelerator(sys.argv[1], xrt, device, None)
+((handle, unit),), = accelerator.units.values()
+ports = [accelerator.buffers[name] for name in unit["ports"]]
+for arguments in ((*ports, ports[0]), (*ports, 1, 1)):
+    try:
+        handle(*arguments)
+    except RuntimeError as error:
+        print(error)
+"""
+
+
+def test_a_scalar_takes_no_buffer_of_xrt(example: Path, tmp_path: Path):
+    require_xrt()
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run([sys.executable, tmp_path / "program.py", example], capture_output=True, text=True, check=False)
+    (kernel,) = read_manifest(example).kernels
+    scalar = len(kernel.ports)
+    said = [f"argument {scalar} of kernel {kernel.name} takes no buffer", f"kernel {kernel.name} has no argument {scalar + 1}"]
+    assert done.stdout.splitlines() == said, done.stderr
+
+
 def test_what_is_emitted(example: Path):
     source = (example / "kernel.cpp").read_text()
     loops = re.findall(r"for \(int \w+ = 0; \w+ < (\w+); .*\n#pragma HLS pipeline II=(\d) style=stp\n(.*)", source)
     run_time = [loop for loop in loops if not loop[0].isdigit()]
     assert len(run_time) == 5 and {last for _, _, last in run_time} == {"#pragma HLS loop_tripcount min=0 max=13"}
     assert "#pragma HLS stable variable=pos" in source
-    assert "int(pos_tensor[0]));" in (example / "host.cpp").read_text()
+    assert "int(t.pos_tensor[0]));" in (example / "host.cpp").read_text()
 
 
 @pytest.fixture

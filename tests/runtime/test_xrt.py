@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
+from stc.runtime.shared_kernel import built_library
 from stc.runtime.xrt import c_pyxrt
-from stc.runtime.xrt.device import HEADERS, Simulated, simulated_device, vendor_driver
+from stc.runtime.xrt.device import HEADERS, Simulated, has_card, open_xrt, simulated_device, simulates, vendor_driver
 from stc.runtime.xrt.xclbin import HEADER_BYTES, MAGIC, SECTION_HEADER, Memory, Section, argument_offsets, write_xclbin
 from stc_testing.commands import Stc, refused
 from stc_testing.xrt import require_xrt
@@ -85,6 +89,11 @@ FAULTS: dict[str, tuple[dict[str, str], int, str]] = {
         {LAUNCH: "fc_kernel_kernel(x_buffer[at], fc_weight_buffer, y_buffer[at]); if (launch.wait() != ERT_CMD_STATE_COMPLETED)"},
         2, "error: fc_kernel is started while fc_kernel still runs, which uses the buffer of argument 'y' of fc_kernel",
     ),
+    "computed again, and not fetched": (
+        {"y_buffer[at].sync(XCL_BO_SYNC_BO_FROM_DEVICE);":
+         "y_buffer[at].sync(XCL_BO_SYNC_BO_FROM_DEVICE); fc_kernel_kernel(x_buffer[at], fc_weight_buffer, y_buffer[at]).wait();"},
+        0, "warning: results in fc_kernel.y were never fetched (sync FROM_DEVICE)",
+    ),
     "started again": (
         {LAUNCH: "launch.start(); if (launch.wait() != ERT_CMD_STATE_COMPLETED)"},
         2, "error: bad command state, can't launch",
@@ -121,7 +130,7 @@ def test_mistakes_of_a_host_are_named(hosts: Path, project: Path, simulated: Sim
     _, code, said = FAULTS[fault]
     done = ended(simulated, hosts, str(list(FAULTS).index(fault)), simulated.xclbin, project)
     assert done.returncode == code and said in done.stderr, done.stdout + done.stderr
-    assert done.stdout.rstrip().endswith("passed") == (fault == "none"), done.stdout
+    assert done.stdout.rstrip().endswith("passed") == (code == 0), done.stdout
     assert sum(line.startswith("error:") for line in done.stderr.splitlines()) == (code == 2), done.stderr
 
 
@@ -251,6 +260,7 @@ REFUSED = {
     "card": (("--device", "0"), "there is no card", "--device csim, or xrt"),
     "host": (("--host", "rust"), "--host rust", "cpp, python"),
     "native": (("--host", "cpp"), "host.cpp is written for XRT", "--device xrt, or --host python"),
+    "no binary": (("--xclbin", "some.xclbin"), "--xclbin some.xclbin: C simulation loads no binary", "--device xrt"),
     "binary": (("--device", "xrt", "--xclbin", "none.xclbin"), "none.xclbin: no such file", "an xclbin of this project"),
 }
 
@@ -276,7 +286,18 @@ def test_a_binary_of_another_project(
     assert done.code == 2 and done.stderr.splitlines()[-1] == (
         f"error: {tmp_path / 'other.xclbin'}: not of this project; accepted: what `make xclbin` links"
     )
-    text = "".join(read_manifest(project).marks)
+    manifest = read_manifest(project)
+    (key,) = manifest.marks
+    write_xclbin(tmp_path / "plain.xclbin", {project: replace(manifest, design="")}, memory, [])
+    with (tmp_path / "plain.xclbin").open("ab") as file:  # none of these is a mark
+        file.write(f"stc- stc-work/fc_kernel-{'0' * 32} stc-fc_kernel-{'0' * 31} {key[:-1]}".encode())
+    plain = stc("run", project, "--device", "xrt", "--host", host, "--xclbin", tmp_path / "plain.xclbin")
+    added = f"`xclbinutil --input {tmp_path / 'plain.xclbin'} --key-value USER:{key}:1 --output MARKED.xclbin` adds it to one"
+    assert plain.code == 2 and plain.stderr.splitlines()[-1] == (
+        f"error: {tmp_path / 'plain.xclbin'}: without the mark of any project; accepted: what `make xclbin` links "
+        f"({added} that was linked from this project)"
+    )
+    text = "".join(manifest.marks)
     (tmp_path / "broken.xclbin").write_text(f"no xclbin, but {text}")
     broken = stc("run", project, "--device", "xrt", "--host", host, "--xclbin", tmp_path / "broken.xclbin")
     assert broken.code == 2 and broken.stderr.splitlines()[-1].startswith("error: "), broken.stderr
@@ -297,6 +318,85 @@ def test_what_an_xclbin_says(project: Path, simulated: Simulated) -> None:
     assert b"fc_kernel:fc_kernel_1\0" in sections[Section.IP_LAYOUT] and b"HBM[31]\0" in sections[Section.MEM_TOPOLOGY]
     assert all(mark.encode() in sections[Section.KEYVALUE_METADATA] for mark in manifest.marks) and manifest.marks
     assert list(argument_offsets(kernel.built[0]).values()) == [0x10, 0x1C, 0x28]
+
+
+@pytest.mark.parametrize(("table", "said"), [
+    (b"mark m\nport x 128 r\n", "the xclbin has a library whose table has a port of no kernel"),
+    (None, "the xclbin is not one of C simulation; accepted: what `stc run` builds"),
+], ids=["table", "length"])
+def test_a_broken_binary(project: Path, simulated: Simulated, tmp_path: Path, table: bytes | None, said: str,
+                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library with another table than ours, and one whose length is beyond all memory."""
+    library = tmp_path / "library.so"
+    library.write_bytes(b"no library")
+    if table is None:
+        monkeypatch.setattr("stc.runtime.xrt.xclbin._bitstream", lambda _: struct.pack("<QQ", 1, 2**64 - 1))
+    else:
+        source = f'extern "C" {{ extern const char stc_kernels[]; const char stc_kernels[] = {json.dumps(table.decode())}; }}'
+        (tmp_path / "library.cpp").write_text(source)
+        subprocess.run(["g++", "-shared", "-fPIC", tmp_path / "library.cpp", "-o", library], check=True)
+    write_xclbin(tmp_path / "a.xclbin", {project: read_manifest(project)}, Memory("HBM", 32, 1 << 29), [library])
+    done = ended(simulated, sys.executable, project / "host.py", "--device", "xrt", "--xclbin", tmp_path / "a.xclbin")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"error: {said}"), done.stderr
+
+
+def test_many_write_one_binary(project: Path, tmp_path: Path) -> None:
+    projects, memory = {project: read_manifest(project)}, Memory("HBM", 32, 1 << 29)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: write_xclbin(tmp_path / "a.xclbin", projects, memory, []), range(40)))
+    assert [file.name for file in tmp_path.iterdir()] == ["a.xclbin"]
+
+
+def test_a_library_of_an_earlier_version_is_built_anew(
+    project: Path, simulated: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is newer than its sources, but has another table."""
+    built: list[Path] = []
+    monkeypatch.setattr("stc.runtime.shared_kernel._build", lambda folder, *_: built.append(folder))
+    manifest = read_manifest(project)
+    assert built_library(project, manifest) == project / "build" / "kernel.so" and not built
+    monkeypatch.setattr("stc.runtime.shared_kernel._table", lambda _: "// as it was")
+    built_library(project, manifest)
+    monkeypatch.undo()
+    monkeypatch.setattr("stc.runtime.shared_kernel._build", lambda folder, *_: built.append(folder))
+    monkeypatch.setattr("stc.runtime.shared_kernel.FLAGS", ("-O0",))
+    built_library(project, manifest)
+    assert built == [project, project]
+
+
+TOOLS = {
+    "v++": """for last; do :; done
+case "$last" in
+  --version) echo "v++ v$TOOL_VERSION" ;;
+  *.xo | *.xclbin) echo linked > "$last" ;;
+  *) echo "$last: its extension"; exit 1 ;;
+esac""",
+    "xclbinutil": """echo "$@" > told; for last; do :; done; cp "$3" "$last" """,
+}
+"""Stand for the vendor's: `-o` and `--output` come last."""
+
+
+def test_make_xclbin(project: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
+    tools = tmp_path / "tools"
+    tools.mkdir()
+
+    def made(*names: str) -> subprocess.CompletedProcess[str]:
+        for name in names:
+            (tools / name).write_text(f"#!/bin/sh\n{TOOLS[name]}\n")
+            (tools / name).chmod(0o755)
+        environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "TOOL_VERSION": "2023.2"}
+        command = ["make", "-C", copy, "xclbin", "TOOL_VERSION=2023.2"]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    if shutil.which("xclbinutil") is None:
+        done = made("v++")
+        assert done.returncode != 0 and "xclbinutil is missing" in done.stderr and not list(copy.glob("build/*.xclbin"))
+    done = made("v++", "xclbinutil")
+    assert done.returncode == 0 and (copy / "build" / "matmul.xclbin").read_text() == "linked\n", done.stdout + done.stderr
+    (mark,) = read_manifest(project).marks
+    told = f"--force --input build/matmul.link.xclbin --key-value USER:{mark}:1 --output build/matmul.xclbin"
+    assert (copy / "told").read_text().strip() == told
 
 
 def test_kernels_of_one_name_are_no_binary(project: Path, tmp_path: Path) -> None:
@@ -328,6 +428,38 @@ def test_a_wrong_connectivity_is_refused(project: Path, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="no such file"):
         write()
     assert not (tmp_path / "a.xclbin").exists()
+
+
+def test_devices_of_the_vendor(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card, or an emulation of one that the environment chooses, which stays chosen."""
+    (tmp_path / "0000:01:00.1").mkdir()
+    monkeypatch.setattr("stc.runtime.xrt.device.CARDS", tmp_path)
+    monkeypatch.delenv("XILINX_XRT", raising=False)
+    for mode, card in (("", True), ("noop", False), ("hw_emu", True), ("sw_emu", True)):
+        monkeypatch.setenv("XCL_EMULATION_MODE", mode)
+        assert (has_card(), simulates()) == (card, not card)
+    monkeypatch.setattr("stc.runtime.xrt.device.CARDS", tmp_path / "none")
+    assert has_card() and not simulates()
+    with pytest.raises(RuntimeError, match="no card: XILINX_XRT"):
+        open_xrt(project)
+    assert os.environ["XCL_EMULATION_MODE"] == "sw_emu"
+
+
+def test_hosts_without_xrt(monkeypatch: pytest.MonkeyPatch, project: Path, tmp_path: Path) -> None:
+    """Nor g++, for C simulation: one sentence of each."""
+    (tmp_path / "sitecustomize.py").write_text("import stc.runtime.xrt.device\nstc.runtime.xrt.device.LIBRARY_FOLDERS = ()\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
+    for arguments, said in (
+        ([copy / "host.py", "--device", "xrt"], "error: XRT is not installed; accepted: Debian's packages"),
+        (["-c", "from stc.tools.stc import main; main()", "run", copy, "--device", "xrt", "--host", "python"],
+         "error: XRT is not installed; accepted: Debian's packages"),
+        ([copy / "host.py", "--device", "csim"], "error: g++ is not installed; accepted: g++ with C++17"),
+    ):
+        environment = {**os.environ, "PATH": str(tmp_path)}
+        done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(said), done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_without_xrt(monkeypatch: pytest.MonkeyPatch, project: Path, stc: Stc) -> None:

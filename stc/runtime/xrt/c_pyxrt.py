@@ -11,10 +11,13 @@ import atexit
 import ctypes
 import os
 import tempfile
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
+from threading import Lock, RLock
 from typing import Any
 
 LIBRARY = "libxrt_coreutil.so.2"
@@ -72,8 +75,13 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 _RETURN_NOTHING = {"xrtDeviceLoadXclbinFile", "xrtDeviceGetXclbinUUID", "xrtBOSync", "xrtRunStart", "xrtRunSetArg"}
 
 
+_NOT_LOCKED = {"xrtRunWaitFor"}
+"""Other threads call XRT while one waits."""
+
+
 class _Library:
-    """The C functions; messages of XRT go to a file, where the sentence of a refusal is found."""
+    """The C functions, called by one thread at a time: XRT's tables of handles are for one. Messages of XRT go to a file, where the
+    sentence of a refusal is found."""
 
     def __init__(self) -> None:
         try:
@@ -81,6 +89,7 @@ class _Library:
         except OSError:
             accepted = "Debian's package libxrt1, or --device csim"
             raise RuntimeError(f"XRT is not installed ({LIBRARY} is missing); accepted: {accepted}") from None
+        self.lock = RLock()  # a handle may be given back in the middle of a call
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(self._library, name)
             function.restype, function.argtypes = result, arguments
@@ -93,11 +102,20 @@ class _Library:
     def __call__(self, name: str, *arguments: Any) -> Any:
         """What a function returns; RuntimeError with XRT's sentence where that says that it failed: no handle, or a number below 0,
         or any but 0 of those that return nothing else."""
+        with nullcontext() if name in _NOT_LOCKED else self.lock:
+            return self._called(name, arguments)
+
+    def _called(self, name: str, arguments: Sequence[Any]) -> Any:
         before = os.path.getsize(self._messages)
         result = getattr(self._library, name)(*arguments)
         if result is None or result < 0 or (result != 0 and name in _RETURN_NOTHING):
             raise RuntimeError(self._sentence(before) or f"{name} failed")
         return result
+
+    def give_back(self, name: str, handle: int) -> None:
+        """Close a handle, whatever XRT says."""
+        with self.lock:
+            getattr(self._library, name)(c_void_p(handle))
 
     def of_argument(self, name: str, kernel: str, index: int, *arguments: Any) -> Any:
         """The same of a function about an argument of a kernel: of one that there is not, XRT says nothing that helps."""
@@ -120,19 +138,28 @@ class _Library:
             os.unlink(self._messages)
 
 
-@cache
+_OPENING = Lock()
+
+
 def _library() -> _Library:
+    with _OPENING:
+        return _opened()
+
+
+@cache
+def _opened() -> _Library:
     return _Library()
 
 
 class _Handle:
-    """What XRT gives out and takes back: closed once nobody has it."""
+    """What XRT gives out and takes back: closed once nobody has it, before what it is `of`."""
 
-    def __init__(self, value: int, close: str):
-        self.value, self._close = value, close
+    def __init__(self, value: int, close: str, of: _Handle | None = None):
+        self.value, self._close, self._of = value, close, of
+        self._library = _library()
 
     def __del__(self) -> None:
-        _library()._library[self._close](c_void_p(self.value))  # pyright: ignore[reportPrivateUsage]
+        self._library.give_back(self._close, self.value)
 
 
 def _require_driver() -> None:
@@ -155,14 +182,31 @@ class device:
     def __init__(self, index: int):
         _require_driver()
         self.handle = _Handle(_library()("xrtDeviceOpen", index), "xrtDeviceClose")
+        self._loaded: dict[tuple[str, int, int], uuid] = {}
+        """By path, time of change and bytes."""
 
     def load_xclbin(self, binary: xclbin | str) -> uuid:
-        """Its number, of 16 bytes."""
+        """Its number, of 16 bytes. What is loaded stays as it is: XRT would read all of the file again."""
         path = binary if isinstance(binary, str) else binary.path
+        with _library().lock:
+            if (key := _version(path)) not in self._loaded:
+                self._loaded = {key: self._load(path)}
+            return self._loaded[key]
+
+    def _load(self, path: str) -> uuid:
         _library()("xrtDeviceLoadXclbinFile", self.handle.value, os.fsencode(path))
         number = ctypes.create_string_buffer(16)
         _library()("xrtDeviceGetXclbinUUID", self.handle.value, number)
         return number.raw
+
+
+def _version(path: str) -> tuple[str, int, int]:
+    """RuntimeError where there is no such file."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise RuntimeError(f"{path}: {error.strerror}") from None
+    return os.path.realpath(path), found.st_mtime_ns, found.st_size
 
 
 class bo:
@@ -173,9 +217,9 @@ class bo:
 
     def __init__(self, device: device, size: int, flags: int, group: int):
         self._size = size
-        self._device = device
-        self.handle = _Handle(_library()("xrtBOAlloc", device.handle.value, size, flags, group), "xrtBOFree")
+        self.handle = _Handle(_library()("xrtBOAlloc", device.handle.value, size, flags, group), "xrtBOFree", device.handle)
         memory = (ctypes.c_ubyte * size).from_address(_library()("xrtBOMap", self.handle.value))
+        vars(memory)["owner"] = self.handle  # whoever has a view of it keeps it
         self._host = memoryview(memory).cast("B")
 
     def size(self) -> int:
@@ -186,7 +230,7 @@ class bo:
         return _library()("xrtBOAddress", self.handle.value)
 
     def map(self) -> memoryview:
-        """The host's copy, writable, for as long as the buffer lives."""
+        """The host's copy, writable: while somebody has it, so does XRT."""
         return self._host
 
     def write(self, data: Any, seek: int = 0) -> None:
@@ -196,9 +240,9 @@ class bo:
         self._host[seek : seek + len(data)] = data
 
     def read(self, size: int, skip: int = 0) -> memoryview:
-        """`size` bytes of the host's copy from byte `skip` on."""
+        """What `size` bytes of the host's copy from byte `skip` on are now."""
         self._require("read", size, skip)
-        return self._host[skip : skip + size]
+        return memoryview(bytearray(self._host[skip : skip + size]))
 
     def sync(self, direction: xclBOSyncDirection, size: int | None = None, offset: int = 0) -> None:
         """Copy between host and device."""
@@ -217,13 +261,22 @@ class kernel:
 
     def __init__(self, device: device, number: uuid, name: str, mode: int = shared):
         self.name = name
+        self._linked: set[int] = set()
+        """Arguments that XRT has told the bank of."""
         function = "xrtPLKernelOpen" if mode == self.shared else "xrtPLKernelOpenExclusive"
-        self._device = device
-        self.handle = _Handle(_library()(function, device.handle.value, number, name.encode()), "xrtKernelClose")
+        self.handle = _Handle(_library()(function, device.handle.value, number, name.encode()), "xrtKernelClose", device.handle)
 
     def group_id(self, index: int) -> int:
         """The memory bank of an argument."""
         return _library().of_argument("xrtKernelArgGroupId", self.name, index, self.handle.value, index)
+
+    def takes_buffer(self, index: int) -> bool:
+        """Whether an argument is linked to memory: of scalars XRT knows no bank."""
+        if index not in self._linked:
+            with suppress(RuntimeError):
+                self.group_id(index)
+                self._linked.add(index)
+        return index in self._linked
 
     def __call__(self, *arguments: bo | int) -> run:
         """Start a run on arguments in order."""
@@ -238,10 +291,12 @@ class run:
     def __init__(self, kernel: kernel):
         self._kernel = kernel
         self._arguments: dict[int, bo | int] = {}
-        self.handle = _Handle(_library()("xrtRunOpen", kernel.handle.value), "xrtRunClose")
+        self.handle = _Handle(_library()("xrtRunOpen", kernel.handle.value), "xrtRunClose", kernel.handle)
 
     def set_arg(self, index: int, argument: bo | int) -> None:
         """Bind a buffer to a port, or give a scalar its value."""
+        if isinstance(argument, bo) and not self._kernel.takes_buffer(index):  # XRT would take the handle for a number
+            raise RuntimeError(f"argument {index} of kernel {self._kernel.name} takes no buffer")
         value = c_void_p(argument.handle.value) if isinstance(argument, bo) else c_int(argument)
         arguments = c_void_p(self.handle.value), c_int(index), value
         _library().of_argument("xrtRunSetArg", self._kernel.name, index, *arguments)

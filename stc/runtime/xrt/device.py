@@ -31,6 +31,7 @@ LIBRARY_FOLDERS = (Path("/usr/lib/x86_64-linux-gnu"), Path("/usr/lib/aarch64-lin
 HEADERS = Path("/usr/include/xrt")
 VENDOR_DRIVER = "libxrt_noop.so.2"
 CARDS = Path("/sys/bus/pci/drivers/xocl")
+EMULATION, NOOP = "XCL_EMULATION_MODE", "noop"
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,20 @@ class Simulated:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"XCL_EMULATION_MODE": "noop", "XILINX_XRT": str(self.root)}
+        return {EMULATION: NOOP, "XILINX_XRT": str(self.root)}
 
 
 def has_card() -> bool:
-    """Whether the vendor's kernel driver has a card here."""
+    """Whether XRT has a device without us: where the environment chooses one of its drivers, all but that of no device (noop); else
+    a card that the vendor's kernel driver has."""
+    if mode := emulation_mode():
+        return mode != NOOP
     return CARDS.is_dir() and any(":" in entry.name for entry in CARDS.iterdir())
+
+
+def emulation_mode() -> str | None:
+    """The driver that the environment chooses for XRT: hw_emu and sw_emu are the vendor's emulations of a card."""
+    return os.environ.get(EMULATION) or None
 
 
 def vendor_driver() -> Path:
@@ -123,8 +132,8 @@ def _compile(arguments: Sequence[str], target: Path, what: str) -> None:
 
 
 def simulates() -> bool:
-    """Whether XRT's first device is the simulated one: where there is no card, and where the environment says so."""
-    return not has_card() or os.environ.get("XCL_EMULATION_MODE") == "noop"
+    """Whether XRT's first device is the simulated one: where it has no other."""
+    return not has_card()
 
 
 def open_xrt(folder: Path) -> tuple[Any, Any]:

@@ -330,7 +330,9 @@ void describe(Device &d, void *library) {
   if (text == nullptr) fail("the xclbin has a library that `stc` did not build");
   std::istringstream lines(text);
   std::string word, name, flags;
+  const size_t before = d.kernels.size();
   while (lines >> word >> name) {
+    if (word == "mark") continue;
     if (word == "kernel") {
       d.kernels.emplace_back();
       d.kernels.back().name = name;
@@ -338,6 +340,7 @@ void describe(Device &d, void *library) {
       if (d.kernels.back().launch == nullptr) fail("the xclbin has a library without the kernel " + name);
       continue;
     }
+    if (d.kernels.size() == before) fail("the xclbin has a library whose table has a " + word + " of no kernel");
     Kernel &kernel = d.kernels.back();
     if (word == "scalar") kernel.scalars.push_back(name);
     if (word == "unit") {
@@ -358,14 +361,19 @@ void describe(Device &d, void *library) {
 // The libraries that stand where a bitstream would.
 void load_libraries(Device &d, const axlf *top) {
   const auto [data, bytes] = section(top, BITSTREAM);
-  uint64_t count = 0, size = 0;
-  const char *at = data;
-  std::memcpy(&count, at, sizeof count);
-  at += sizeof count;
+  const char *at = data, *const end = data + bytes;
+  const auto left = [&] { return uint64_t(end - at); };
+  const auto number = [&] {
+    uint64_t value = 0;
+    if (left() < sizeof value) fail("the xclbin is not one of C simulation; accepted: what `stc run` builds");
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+  };
+  const uint64_t count = number();
   for (uint64_t i = 0; i < count; i += 1) {
-    std::memcpy(&size, at, sizeof size);
-    at += sizeof size;
-    if (at + size > data + bytes) fail("the xclbin is not one of C simulation; accepted: what `stc run` builds");
+    const uint64_t size = number();
+    if (size > left()) fail("the xclbin is not one of C simulation; accepted: what `stc run` builds");
     const int file = memfd_create("stc_kernels", MFD_CLOEXEC);
     for (uint64_t written = 0; written < size;) {
       const ssize_t now = write(file, at + written, size - written);
@@ -528,12 +536,14 @@ void work() {
     lock.lock();
     for (auto &[name, command] : launch->commands)
       for (auto &[argument, buffer] : command.buffers) {
-        if (argument->port->reads) buffer->fetched = true;  // by another kernel
-        if (argument->port->writes) {
-          buffer->computed = true;
-          if (!argument->port->updates) buffer->result_of = name + "." + argument->name;  // a cache stays where it is
-        }
+        if (!argument->port->writes) continue;
+        buffer->computed = true;
+        buffer->fetched = false;
+        if (!argument->port->updates) buffer->result_of = name + "." + argument->name;  // a cache stays where it is
       }
+    for (auto &[name, command] : launch->commands)  // what a launch writes and reads again is no result of its own
+      for (auto &[argument, buffer] : command.buffers)
+        if (argument->port->reads) buffer->fetched = true;
     if (!failure.empty()) std::fprintf(stderr, "kernel %s: %s\n", launch->kernel->name.c_str(), failure.c_str());
     trace("end", launch->kernel->name);
     d.queue.pop_front();

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import struct
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -101,9 +102,10 @@ def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, 
         Section.IP_LAYOUT: _ip_layout(units),
         Section.KEYVALUE_METADATA: _marks([mark for manifest in projects.values() for mark in manifest.marks]),
     }
-    aside = path.with_name(f".{path.name}.partial")
-    aside.write_bytes(_axlf(name, sections))
-    aside.replace(path)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}_", dir=path.parent) as folder:  # others may write it at the same time
+        aside = Path(folder) / path.name
+        aside.write_bytes(_axlf(name, sections))
+        aside.replace(path)
 
 
 def argument_offsets(unit: Unit) -> dict[str, int]:
