@@ -14,9 +14,10 @@ import pytest
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
+from stc.platforms.platform import load_platform
 from stc.runtime.xrt import c_pyxrt
 from stc.runtime.xrt.device import HEADERS, Simulated, simulated_device, vendor_driver
-from stc.runtime.xrt.xclbin import HEADER_BYTES, MAGIC, SECTION_HEADER, Memory, Section, argument_offsets, write_xclbin
+from stc.runtime.xrt.xclbin import HEADER_BYTES, MAGIC, SECTION_HEADER, Section, argument_offsets, write_xclbin
 from stc_testing.commands import Stc, refused
 from stc_testing.xrt import require_xrt
 
@@ -270,8 +271,7 @@ def test_a_binary_of_another_project(
     project: Path, emitted: Callable[[str], Path], tmp_path: Path, stc: Stc, host: str
 ) -> None:
     other = emitted("scaled_sum")
-    memory = Memory("HBM", 32, 1 << 29)
-    write_xclbin(tmp_path / "other.xclbin", {other: read_manifest(other)}, memory, [])
+    write_xclbin(tmp_path / "other.xclbin", {other: read_manifest(other)}, load_platform("u55c").memory, [])
     done = stc("run", project, "--device", "xrt", "--host", host, "--xclbin", tmp_path / "other.xclbin")
     assert done.code == 2 and done.stderr.splitlines()[-1] == (
         f"error: {tmp_path / 'other.xclbin'}: not of this project; accepted: what `make xclbin` links"
@@ -303,13 +303,13 @@ def test_kernels_of_one_name_are_no_binary(project: Path, tmp_path: Path) -> Non
     copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
     projects = {folder: read_manifest(folder) for folder in (project, copy)}
     with pytest.raises(CompileError, match="kernels of two projects are called 'fc_kernel'"):
-        write_xclbin(tmp_path / "a.xclbin", projects, Memory("HBM", 32, 1 << 29), [])
+        write_xclbin(tmp_path / "a.xclbin", projects, load_platform("u55c").memory, [])
 
 
 def test_a_wrong_connectivity_is_refused(project: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
     cfg, text = copy / "connectivity.cfg", (copy / "connectivity.cfg").read_text()
-    manifest, memory = read_manifest(copy), Memory("HBM", 32, 1 << 29)
+    manifest, memory = read_manifest(copy), load_platform("u55c").memory
 
     def write() -> None:
         write_xclbin(tmp_path / "a.xclbin", {copy: manifest}, memory, [])
