@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import struct
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,8 +15,6 @@ from stc.manifest.files import read_manifest
 from stc.platforms.platform import PLATFORM_FILE, load_platform
 from stc.runtime.xrt.device import memory_of
 from stc.runtime.xrt.xclbin import HEADER_BYTES, SECTION_HEADER, Section, write_xclbin
-
-sys.path.append(str(Path(__file__).parents[1] / "codegen"))
 
 pytestmark = pytest.mark.heavy
 
