@@ -108,7 +108,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 def _cells(row: Row) -> list[str]:
     platform = load_platform(row.platform)
-    clock = f"{max(platform.clocks_mhz)}"
+    clock = f"{platform.clock_mhz}"
     if row.cycles is None:
         return [row.design, "none", clock, "", "", "", "", "", row.values, "", "", str(row.seconds), row.measured]
     rate, peak, sustained = _rates(row, platform)

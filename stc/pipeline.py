@@ -24,7 +24,7 @@ from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
 from stc.platforms.budget import PLAN, SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
-from stc.platforms.platform import load_platform
+from stc.platforms.platform import DEFAULT_PLATFORM, load_platform
 from stc.quantisation.formats import BF16, read_quantisation
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
@@ -79,7 +79,7 @@ class PipelineOptions(ArgSpecConvertible):
 
     name: ClassVar[str] = "compile"
 
-    platform: str = "u55c"
+    platform: str = DEFAULT_PLATFORM
     tile: int = 16
     rows: int = 128
     lanes: int = 0

@@ -194,13 +194,18 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     banks = channels_in_turn(plan.buffers, platform.memory.channels, updated, _buffers_of_ports(plan))
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
-    _require_room(kernels, platform)
+    _require_room(kernels, plan, platform)
     return Design(tuple(kernels), plan, platform.memory)
 
 
-def _require_room(kernels: Sequence[KernelDesign], platform: Platform) -> None:
-    """CompileError where the buffers that lie in one channel are more than it holds."""
-    sizes = {id(port.buffer): (port.bank, port.bytes, port.name) for kernel in kernels for port in kernel.ports}
+def _require_room(kernels: Sequence[KernelDesign], plan: HostPlan, platform: Platform) -> None:
+    """CompileError where the buffers that lie in one channel are more than it holds.
+
+    Those that the host sends or fetches count twice: host.cpp has two of each, one for the next or the last draw.
+    """
+    moved = {id(step.buffer) for step in plan.steps if step.buffer is not None}
+    ports = [port for kernel in kernels for port in kernel.ports]
+    sizes = {id(port.buffer): (port.bank, port.bytes * (1 + (id(port.buffer) in moved)), port.name) for port in ports}
     for bank in sorted({bank for bank, _, _ in sizes.values()}):
         lying = sorted(((size, name) for at, size, name in sizes.values() if at == bank), reverse=True)
         if (total := sum(size for size, _ in lying)) > (most := platform.memory.channel_bytes):

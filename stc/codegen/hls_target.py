@@ -14,9 +14,7 @@ from xdsl.utils.target import Target
 from stc.codegen.design import checked_design
 from stc.codegen.hls import print_hls
 from stc.diagnostics import CompileError
-from stc.platforms.platform import load_platform
-
-DEFAULT_PLATFORM = "u55c"
+from stc.platforms.platform import DEFAULT_PLATFORM, load_platform
 
 
 def hls_cpp(module: ModuleOp, platform: str = DEFAULT_PLATFORM) -> str:

@@ -27,14 +27,11 @@ from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, digest, to_json
 from stc.manifest.schema import Manifest
-from stc.platforms.platform import Platform, load_platform
+from stc.platforms.platform import DEFAULT_PLATFORM, PLATFORM_FILE, Platform, load_platform
 from stc.simulation.ap_types import copy_ap_types, uses_ap_types
 from stc.simulation.package import AP_TYPES, FOLDER, copy_headers
 from stc.simulation.vendor_interface import check_interface
 
-DEFAULT_PLATFORM = "u55c"
-PLATFORM_FILE = "platform.toml"
-"""The platform's data as they were: `--platform` takes the file."""
 DEFAULT_TOLERANCE = 1e-4
 DIGITS = 32
 """Of the checksum that binaries for cards carry."""

@@ -84,16 +84,22 @@ def _phases(manifest: Manifest) -> dict[str, tuple[Step, ...]]:
     return {"before": manifest.steps[:first], "between": manifest.steps[first:behind], "after": manifest.steps[behind:]}
 
 
-def _tag_of(platform: Platform) -> Callable[[Port], str]:
-    """What the link configuration calls the end of the memory that a port is linked to; those of a bundle have one."""
-    numbers: dict[str, int] = {}
+def _tag_of(platform: Platform) -> Callable[[Kernel, Port], str]:
+    """What the link configuration calls the end of the memory that a port of a kernel is linked to.
 
-    def tag(port: Port) -> str:
+    Ports of a bundle have one end; the bundles of a kernel in one channel, which run at a time, take its ends in turn.
+    """
+
+    def tag(kernel: Kernel, port: Port) -> str:
         assert port.bank is not None
-        bundle = port.bundle or port.name
-        return platform.memory.tag_of(port.bank, numbers.setdefault(bundle, len(numbers)))
+        beside = dict.fromkeys(_bundle(it) for it in kernel.ports if it.bank == port.bank)
+        return platform.memory.tag_of(port.bank, [*beside].index(_bundle(port)))
 
     return tag
+
+
+def _bundle(port: Port) -> str:
+    return port.bundle or port.name
 
 
 def _receiver(kernel: Kernel, link: Stream) -> Unit:

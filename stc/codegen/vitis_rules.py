@@ -37,12 +37,11 @@ from stc.analysis.emission_rules import RULES
 from stc.codegen.cpp_source import Function, Node, Pragma, Statement, functions
 from stc.codegen.pragmas import complaints as pragma_complaints
 from stc.diagnostics import CompileError
-from stc.platforms.platform import ExternalMemory, load_platform
+from stc.platforms.platform import DEFAULT_PLATFORM, ExternalMemory, load_platform
 
 MAX_TOKEN_BITS = 4096
 MAX_LINK_BITS = 2048
 MAX_AP_BITS = 1024
-DEFAULT_PLATFORM = "u55c"
 
 _WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
 _LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten", "loop_tripcount")

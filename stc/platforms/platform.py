@@ -9,13 +9,16 @@ from math import ceil
 from pathlib import Path
 from typing import Literal
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, warn
 from stc.platforms.adapters import adapter_bram18
-from stc.platforms.platform_schema import check_platform
+from stc.platforms.platform_schema import check_platform, without_retired
 from stc.user_files import reason_of, toml_of
 
 SUFFIX = ".toml"
 """Of platform files."""
+DEFAULT_PLATFORM = "u55c"
+PLATFORM_FILE = f"platform{SUFFIX}"
+"""The platform's data in a project, as they were: `--platform` takes the file."""
 
 BRAM18_BYTES = 18 * 1024 // 8
 BRAM36_BYTES = 36 * 1024 // 8
@@ -57,22 +60,12 @@ Sharing = Literal["equal", "arbitrated"]
 
 
 @dataclass(frozen=True)
-class Multiplier:
-    """What one DSP multiplies and adds up: factors of so many bits, with their signs, and sums of `sum_bits`."""
-
-    kind: str
-    factor_bits: int
-    other_factor_bits: int
-    sum_bits: int
-
-
-@dataclass(frozen=True)
 class ExternalMemory:
     """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`.
 
     Ports of a kernel are at most `max_ports`, with words of at most `word_bits`. They are linked to the `tags` ports of the
     memory, as many for each channel, whose names are `tag` with the number in place of `{n}`.
-    `read_latency_cycles` is what HLS schedules for, `read_latency_ns` what it really takes.
+    `read_latency_ns` is what a read really takes; what HLS schedules for is its own.
     """
 
     kind: str
@@ -85,21 +78,26 @@ class ExternalMemory:
     tags: int
     sharing: Sharing
     slr: int
-    read_latency_cycles: int
     read_latency_ns: float
     sustained_gigabytes_per_second: float
     burst_words: int
     outstanding_bursts: int
 
     def tag_of(self, channel: int, port: int) -> str:
-        """What the link configuration calls that end of `channel` that the kernel's port of this number is linked to."""
+        """What the link configuration calls that end of `channel` that the kernel's port of this number there is linked to."""
         of_channel = self.tags // self.channels
         return self.tag.format(n=channel * of_channel + port % of_channel)
 
     @property
+    def channel_of(self) -> dict[str, int]:
+        """The channel of every name that the link configuration may have for an end of the memory."""
+        of_channel = self.tags // self.channels
+        return {self.tag.format(n=number): number // of_channel for number in range(self.tags)}
+
+    @property
     def all_tags(self) -> frozenset[str]:
         """Every name that the link configuration may have for an end of the memory."""
-        return frozenset(self.tag.format(n=number) for number in range(self.tags))
+        return frozenset(self.channel_of)
 
     @property
     def adapter_bram18(self) -> int:
@@ -145,7 +143,6 @@ class Platform:
     slrs: tuple[Resources, ...]
     plan: Resources
     memory_luts: float
-    multiplier: Multiplier
     memory: ExternalMemory
     text: str = field(repr=False, compare=False)
 
@@ -160,9 +157,14 @@ class Platform:
         return self.whole.scaled(self.plan)
 
     @property
+    def clock_mhz(self) -> int:
+        """What designs are scheduled for, and the vendor's tools are told: the fastest clock."""
+        return max(self.clocks_mhz)
+
+    @property
     def cycle_ns(self) -> float:
-        """The cycle designs are scheduled for: that of the fastest clock."""
-        return 1000 / max(self.clocks_mhz)
+        """The cycle of that clock."""
+        return 1000 / self.clock_mhz
 
     @property
     def usable_on_chip_bytes(self) -> int:
@@ -196,7 +198,7 @@ def _ours(name: str) -> Platform:
 
 
 def _of_user(path: str) -> Platform:
-    """CompileError as well where it has the name of one of ours, and other figures: manifests would say what is not so."""
+    """With a warning where it has the name of one of ours, and other figures: such as of a project that an older stc made."""
     if '"' in path:
         raise CompileError("the path of a platform has a quotation mark", where=path, accepted="a path without any")
     try:
@@ -205,18 +207,29 @@ def _of_user(path: str) -> Platform:
         raise CompileError(f"cannot read the platform ({reason_of(error)})", where=path, accepted="a TOML file") from None
     found = read_platform(text, path)
     if found.name in platform_names() and found != _ours(found.name):
-        what = f"name is '{found.name}', as of one of stc's own with other figures"
-        raise CompileError(what, where=path, accepted="another name")
+        _told_once(f"{path}: not the figures that stc's own '{found.name}' has now; those of the file count")
     return found
 
 
 @cache
+def _told_once(text: str) -> None:
+    """A warning: files are read by every pass anew."""
+    warn(text)
+
+
+@cache
 def read_platform(text: str, where: str) -> Platform:
-    """The platform of a file's `text`; CompileError names the file, the key, and what would be accepted."""
+    """The platform of a file's `text`; CompileError names the file, the key, and what would be accepted.
+
+    Keys of older files that nothing reads any more are left out, with a warning.
+    """
     try:
         data = toml_of(text)
     except ValueError as error:
         raise CompileError(f"no TOML: {error}", where=where, accepted="a platform as docs/extending.md has it") from None
+    data, retired = without_retired(data)
+    if retired:
+        _told_once(f"{where}: nothing reads {' or '.join(retired)} any more")
     check_platform(data, where)
     return Platform(
         name=data["name"],
@@ -228,7 +241,6 @@ def read_platform(text: str, where: str) -> Platform:
         slrs=tuple(Resources(**slr) for slr in data["slr"]),
         plan=Resources(**data["plan"]),
         memory_luts=data["memory_luts"],
-        multiplier=Multiplier(**data["multiplier"]),
         memory=ExternalMemory(**data["memory"]),
         text=text,
     )

@@ -19,8 +19,8 @@ OF_NO_PLATFORM = "none"
 MOST = 1 << 53
 """Numbers up to here are exact in JSON, too."""
 SHARINGS = ("equal", "arbitrated")
-LEAST_MULTIPLIER = {"factor_bits": 27, "other_factor_bits": 18, "sum_bits": 48}
-"""Of the DSP48E2. Pairs of products (`stc.scalars.packed_products`) and operator costs stand on it: no smaller one is accepted."""
+RETIRED = {"": ("multiplier",), "memory": ("read_latency_cycles",)}
+"""Keys of older files, by table: nothing reads them, and projects keep files that have them."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class _Rule:
 _TEXT = _Rule("a line of text that is not empty", (str,))
 _WORD = _Rule("letters, digits, '_', '.' and '-'", (str,), pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _COUNT = _Rule("an integer from 1", (int,), 1)
+_BURST = _Rule("an integer from 2 to 256, as an AXI4 burst may be long", (int,), 2, most=256)
 _INDEX = _Rule("an integer from 0", (int,))
 _AMOUNT = _Rule("a number above 0", (int, float), above_least=True)
 _SHARE = _Rule("a share above 0, at most 1", (int, float), above_least=True, most=1)
@@ -57,23 +58,34 @@ _LIST = _Rule("a list that is not empty", (list,))
 _RESOURCES = ("lut", "ff", "bram36", "uram", "dsp")
 _PLATFORM: Mapping[str, _Rule] = {
     "name": _WORD, "part": _WORD, "shell": _WORD, "clocks_mhz": _LIST, "launch_us": _AMOUNT, "tool_version": _WORD,
-    "memory_luts": _SHARE, "plan": _TABLE, "slr": _LIST, "multiplier": _TABLE, "memory": _TABLE,
+    "memory_luts": _SHARE, "plan": _TABLE, "slr": _LIST, "memory": _TABLE,
 }  # fmt: skip
 _DIE: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _AMOUNT)
 _PLAN: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _SHARE)
-_MULTIPLIER: Mapping[str, _Rule] = {"kind": _TEXT, "factor_bits": _COUNT, "other_factor_bits": _COUNT, "sum_bits": _COUNT}
 _MEMORY: Mapping[str, _Rule] = {
     "kind": _TEXT, "channels": _COUNT, "channel_bytes": _COUNT, "channel_gigabytes_per_second": _AMOUNT, "word_bits": _COUNT,
-    "max_ports": _COUNT, "tag": _TEXT, "tags": _COUNT, "sharing": _TEXT, "slr": _INDEX, "read_latency_cycles": _COUNT,
-    "read_latency_ns": _AMOUNT, "sustained_gigabytes_per_second": _AMOUNT, "burst_words": _COUNT, "outstanding_bursts": _COUNT,
+    "max_ports": _COUNT, "tag": _TEXT, "tags": _COUNT, "sharing": _TEXT, "slr": _INDEX,
+    "read_latency_ns": _AMOUNT, "sustained_gigabytes_per_second": _AMOUNT, "burst_words": _BURST, "outstanding_bursts": _COUNT,
 }  # fmt: skip
+
+
+def without_retired(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The tables of a file without keys that are read no more, and which those were."""
+    left, found = dict(data), list[str]()
+    for name, keys in RETIRED.items():
+        table = left.get(name) if name else left
+        if isinstance(table, dict):
+            values: dict[str, Any] = table  # pyright: ignore[reportUnknownVariableType]  # keys of TOML are texts
+            found += [f"{name}.{key}".lstrip(".") for key in keys if key in values]
+            kept = {key: value for key, value in values.items() if key not in keys}
+            left = left | {name: kept} if name else kept
+    return left, found
 
 
 def check_platform(data: Mapping[str, Any], where: str) -> None:
     """CompileError where the tables of the file `where` are no platform: names the key, and what would be accepted."""
     _check(data, _PLATFORM, "", where)
     tables = [(data["plan"], _PLAN, "plan."), (data["memory"], _MEMORY, "memory.")]
-    tables += [(data["multiplier"], _MULTIPLIER, "multiplier.")]
     tables += [(die, _DIE, f"slr[{number}].") for number, die in enumerate(data["slr"])]
     for table, rules, prefix in tables:
         _check(table, rules, prefix, where)
@@ -97,7 +109,7 @@ def _check(table: object, rules: Mapping[str, _Rule], prefix: str, where: str) -
 
 def _complaints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is wrong with values that are right alone, and what would be accepted."""
-    memory, multiplier = data["memory"], data["multiplier"]
+    memory = data["memory"]
     if data["name"] == OF_NO_PLATFORM:
         yield f"name is '{OF_NO_PLATFORM}', which designs have that stc did not write", "another name"
     for clock in data["clocks_mhz"]:
@@ -118,6 +130,3 @@ def _complaints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"memory.tag is {memory['tag']!r}", "a name with {n} for the number, such as HBM[{n}] or HP{n}"
     if memory["sharing"] not in SHARINGS:
         yield f"memory.sharing is '{memory['sharing']}'", " or ".join(SHARINGS)
-    for key, least in LEAST_MULTIPLIER.items():
-        if multiplier[key] < least:
-            yield f"multiplier.{key} is {multiplier[key]}", f"at least {least}, as a DSP48E2 has"

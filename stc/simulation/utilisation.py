@@ -153,7 +153,6 @@ class _Ports:
             rates[port.mover] = max(rates.get(port.mover, 0.0), _word_bytes(port) / self.cycles[port.name])
         return sum(rates.values())
 
-
     @property
     def most_bytes_per_cycle(self) -> float:
         """The most that all of them move in a cycle: no channel more than it sustains."""

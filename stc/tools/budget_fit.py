@@ -77,7 +77,7 @@ def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries
 
 NARROWER = (4, 1)
 """Entries of a token in the cheapest design, where those of a word are too many. On the KV260 a decode block of gpt2-tiny in W4A8
-takes 80,890 LUTs with 1, of the plan's 91,200 (estimated)."""
+takes 81,138 LUTs with 1, of the plan's 91,200 (estimated; docs/platforms.md)."""
 
 _BY_LANES = ("dsp", "lut", "ff")
 """What a design takes by its lanes."""

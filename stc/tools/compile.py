@@ -116,6 +116,8 @@ def compile_from(
         made = _fastest(start, confirmation, progress, is_named=is_named)
     else:
         made = _on_platform(start, progress, is_named=is_named)
+    for told in made.warnings:
+        warn(told)
     design, options, recorder = made.report, made.options, made.recorder
     design["throughput"]["budget"] = start.options.budget  # what was asked for, where that gave the cheapest design, too
     references = model.timings.get("references", 0.0)
@@ -172,6 +174,8 @@ class _Made:
     options: PipelineOptions
     recorder: Recorder
     region: Region | None = None
+    warnings: tuple[str, ...] = ()
+    """What the user is told where this design is kept."""
 
     @property
     def cycles(self) -> int | None:
@@ -180,7 +184,7 @@ class _Made:
 
 
 def _fastest(start: Start, confirmation: Confirmation, progress: Progress, *, is_named: bool) -> _Made:
-    """Of the search's best designs, each within the budget, the fastest when it is run; up to one that was run before.
+    """Of the search's best designs, each as `_on_platform`, the fastest when it is run; up to one that was run before.
 
     BeyondBudget where none fits.
     """
@@ -190,7 +194,7 @@ def _fastest(start: Start, confirmation: Confirmation, progress: Progress, *, is
         asked = replace(start, options=replace(start.options, search_rank=rank))
         step = partial(_told, progress, f"design {rank} of {count}")
         try:
-            made = _within_budget(asked, step, is_named=is_named)
+            made = _on_platform(asked, step, is_named=is_named)
         except BeyondBudget:
             if not found:
                 raise
@@ -232,9 +236,9 @@ def _narrowed(start: Start, made: _Made, original: ModuleOp, progress: Progress,
     """`made`; one of `original` with narrower tokens where it is a cheapest design that takes more than the plan."""
     while start.options.lanes == 0 and (options := narrower(made.options, made.report["resources"]["total"])) is not None:
         wide, narrow = made.options.token_lanes, options.lanes
-        warn(f"the cheapest design with tokens of {wide} entries is beyond the plan of {options.platform}; instead, of {narrow}")
+        told = f"the cheapest design with tokens of {wide} entries is beyond the plan of {options.platform}; instead, of {narrow}"
         _exchange(start.model.module, original.clone().detach_region(0))
-        made = _made(start, options, progress, is_named=is_named)
+        made = replace(_made(start, options, progress, is_named=is_named), warnings=(*made.warnings, told))
     return made
 
 

@@ -18,7 +18,7 @@ from stc.codegen.layer_parameters import PackedParameter, packed_parameters
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, require_free
 from stc.codegen.templates import render_model
-from stc.diagnostics import CompileError, NoRunTimeSize
+from stc.diagnostics import CompileError, NoRunTimeSize, warn
 from stc.frontend.draws import EXAMPLE, FOR_LARGE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -43,6 +43,7 @@ from stc.platforms.budget import part_of
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
 from stc.tools.compile import Progress, compile_from
+from stc.tools.model_room import lacking_room
 from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
@@ -115,6 +116,7 @@ class _Compiler:
     def __init__(self, request: CompileRequest, source: LanguageModelSource, files: FinishedFiles, progress: Progress):
         self._request, self._source, self._files, self._progress = request, source, files, progress
         self._folder = files.folder
+        self._platform = load_platform(request.options.platform)
         self._model, self._quantize, self._count = source.model, request.options.quantize, request.options.layers
         asked = request.options.rows if "rows" in request.given else ROWS
         if self._quantize:
@@ -136,10 +138,12 @@ class _Compiler:
         head = self._stage("head", "", None, 1)
         timing = head.manifest.memory
         assert timing is not None
-        self._link([*(stage for by_name in stages.values() for stage in by_name.values()), head])
+        made = [*(stage for by_name in stages.values() for stage in by_name.values()), head]
+        manifests = {stage.project.folder: stage.manifest for stage in made}
+        self._link(manifests)
         self._progress("embedding")
         embedding = model.embedding
-        return ModelManifest(
+        whole = ModelManifest(
             version=MODEL_VERSION,
             name=self._source.name,
             source={name: getattr(self._request, name) for name in ("model", "weights", "seed")} | {"quantize": self._quantize},
@@ -158,6 +162,9 @@ class _Compiler:
             clock_mhz=timing.clock_mhz,
             launch_us=timing.launch_us,
         )
+        if (lacking := lacking_room(whole, manifests, self._platform)) is not None:
+            warn(lacking)
+        return whole
 
     def _stages(self, kind: str, layer: int) -> dict[str, _Stage]:
         return {stage: self._stage(stage, kind, layer, count) for stage, count in self._rows_of.items()}
@@ -202,7 +209,7 @@ class _Compiler:
         cycles = _cycles(report, self._model.max_seq - rows)
         reads_all = not sized and stage in (PREFILL, DECODE)
         project = StageProject(name, rows, stored, cycles, origin, reads_all)
-        design = design_of(model.module.clone(), load_platform(options.platform))  # the one that was checked and emitted
+        design = design_of(model.module.clone(), self._platform)  # the one that was checked and emitted
         return _Stage(project, manifest, design)
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage], packed: list[PackedParameter]) -> LayerKind:
@@ -242,11 +249,9 @@ class _Compiler:
         first = layers[0]
         return ModelLayer(self._model.layer_kinds[first], self._files.file(f"parameters/{first:03d}.bin", key, words))
 
-    def _link(self, stages: list[_Stage]) -> None:
+    def _link(self, manifests: Mapping[str, Manifest]) -> None:
         """What makes one binary of the kernels of all stages."""
-        platform = load_platform(self._request.options.platform)
-        manifests = {stage.project.folder: stage.manifest for stage in stages}
-        for name, text in render_model(self._source.name, manifests, platform).items():
+        for name, text in render_model(self._source.name, manifests, self._platform).items():
             (self._folder / name).write_text(text, encoding="utf-8")
 
     def _table(self, name: str, array: np.ndarray) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.memory_beats import memory_beats
 from stc.codegen.design import Design, design_of
 from stc.codegen.manifest_builder import build_manifest
+from stc.codegen.templates import render, render_model
+from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.iteration.trace import MICRO
-from stc.manifest.schema import Manifest
+from stc.manifest.schema import Draw, Manifest
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import Platform, load_platform
 from stc.simulation.timing_table import SimulationOptions, timing_table
@@ -129,3 +132,60 @@ def test_a_buffer_that_is_unpacked_only_to_be_packed_alike(layout: str, banks: l
     expected = [cycles_per_beat(32, half.count(bank)) for half in halves for bank in half]
     assert [micro for _, micro in table_of(manifest).values()] == expected
     assert len(set(expected)) == 2
+
+
+def ends_of(manifest: Manifest, platform: Platform) -> dict[str, str]:
+    """What connectivity.cfg links each port to."""
+    text = render_model("shared", {"stage": manifest}, platform)["connectivity.cfg"]
+    return dict(re.findall(r"^sp=\w+\.(\w+):(.*)$", text, re.MULTILINE))
+
+
+def drawn(manifest: Manifest) -> Manifest:
+    """With a draw, which hosts ask for."""
+    return replace(manifest, draws=(Draw("input", {}, {}, {}),))
+
+
+def test_bundles_of_one_channel_get_different_ends_of_it() -> None:
+    """Two channels with two ends each, bundles in turn in either: counted per kernel, all of one would be at one end of it."""
+    module, wide = lowered(WIDE, small_options(schedule=str(END_TO_END / "wide.toml"))), few_channels(2)
+    platform = replace(wide, memory=replace(wide.memory, tags=4, tag="HBM{n}"))
+    _, manifest = described(module, platform)
+    (kernel,) = manifest.kernels
+    ends = ends_of(manifest, platform)
+    assert len({port.bundle for port in kernel.ports}) == 6 and {*ends.values()} == {"HBM0", "HBM1", "HBM2", "HBM3"}
+    assert len({(port.bundle, ends[port.name]) for port in kernel.ports}) == 6
+    assert all(platform.memory.channel_of[ends[port.name]] == port.bank for port in kernel.ports)
+
+
+def test_kernels_take_ends_apart() -> None:
+    """Their bundles have the same names, and run at different times: each begins at the first end of a channel."""
+    module, wide = parse(two_kernels("!X")), few_channels(1)
+    platform = replace(wide, memory=replace(wide.memory, tags=3, tag="HBM{n}"))
+    _, manifest = described(module, platform)
+    ends = ends_of(manifest, platform)
+    assert [[ends[port.name] for port in kernel.ports] for kernel in manifest.kernels] == [["HBM0", "HBM1", "HBM2"]] * 2
+
+
+def test_what_the_host_sends_or_fetches_lies_there_twice() -> None:
+    """host.cpp has two of these buffers: a channel with a byte less is refused."""
+    module, platform = lowered(ONE_SUM, small_options(tile=24, rows=1, lanes=1)), few_channels(1)
+    design, manifest = described(module, platform)
+    once = sum(port.bytes for kernel in design.kernels for port in kernel.ports)
+    host = render(drawn(manifest), platform)["host.cpp"]
+    assert host.count("_buffer[2] = {") == 2, "the input and the result"
+
+    def of(size: int) -> Platform:
+        return replace(platform, memory=replace(platform.memory, channel_bytes=size))
+
+    design_of(module, of(2 * once))
+    with pytest.raises(CompileError, match=f"channel 0 has buffers of {2 * once} bytes, .* at most {2 * once - 1} bytes"):
+        design_of(module, of(2 * once - 1))
+
+
+def test_makefiles_take_the_clock_that_is_scheduled_for() -> None:
+    module, platform = lowered(ONE_SUM, small_options(tile=24, rows=1, lanes=1)), few_channels(1)
+    platform = replace(platform, clocks_mhz=(100, 200, 150))
+    manifest = drawn(described(module, platform)[1])
+    assert manifest.memory is not None and manifest.memory.clock_mhz == 200
+    for makefile in (render(manifest, platform)["Makefile"], render_model("shared", {"stage": manifest}, platform)["Makefile"]):
+        assert "CLOCK_MHZ ?= 200\n" in makefile

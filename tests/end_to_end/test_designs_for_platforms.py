@@ -46,3 +46,13 @@ def test_a_platform_of_a_user(tmp_path: Path, stc: Stc) -> None:
     ended = stc("compile", PRODUCT, "--platform", str(mine), "--out", str(tmp_path / "none"))
     refused(ended, f"{mine}: slr[0].dsp is -1248; accepted: a number above 0")
     assert not (tmp_path / "none").exists()
+
+
+def test_what_runs_of_the_best_designs_are_made_for_has_room_on_the_platform(tmp_path: Path, stc: Stc) -> None:
+    """--confirm runs no design that takes more than the whole platform has."""
+    (mine := tmp_path / "little.toml").write_text(
+        load_platform("kv260").text.replace('"kv260"', '"little"').replace("lut = 114000", "lut = 3000")
+    )
+    ended = stc("compile", PRODUCT, "--platform", str(mine), "--confirm", 2, "--out", str(tmp_path / "out"))
+    assert ended.code == 2 and re.search(r"takes [\d,]+ LUT of 3,000 that the platform has; accepted: ", ended.stderr), ended.stderr
+    assert not (tmp_path / "out").exists()

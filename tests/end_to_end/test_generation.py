@@ -32,11 +32,12 @@ from stc.manifest.files import read_manifest
 from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
 from stc.manifest.model_sharing import sharing
 from stc.platforms.budget import PLAN, SMALL, part_of
+from stc.platforms.platform import load_platform
 from stc.quantisation.packed_weights import PackedFormat
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
-from stc.runtime.xrt.xclbin import Memory, write_xclbin
+from stc.runtime.xrt.xclbin import write_xclbin
 from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import compile_language_model, model_request
 from stc.transforms.dataflow import size_streams
@@ -583,7 +584,7 @@ def test_the_host_program_of_a_model_on_xrt(twins: Callable[[str], Twin], tmp_pa
     assert (written.returncode, written.stderr) == (0, "")
     assert [int(token) for token in written.stdout.split()] == list(model.generate([5, 17, 3], 4))
     stage = model.folder / "decode"
-    write_xclbin(tmp_path / "other.xclbin", {stage: read_manifest(stage)}, Memory("HBM", 32, 1 << 29), [])
+    write_xclbin(tmp_path / "other.xclbin", {stage: read_manifest(stage)}, load_platform("u55c").memory, [])
     wrong = subprocess.run([*command, "--xclbin", tmp_path / "other.xclbin"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and "other.xclbin: not of this project" in wrong.stderr and "Traceback" not in wrong.stderr
 

@@ -17,10 +17,11 @@ import pytest
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
+from stc.platforms.platform import load_platform
 from stc.runtime.shared_kernel import built_library
 from stc.runtime.xrt import c_pyxrt
 from stc.runtime.xrt.device import HEADERS, Simulated, has_card, open_xrt, simulated_device, simulates, vendor_driver
-from stc.runtime.xrt.xclbin import HEADER_BYTES, MAGIC, SECTION_HEADER, Memory, Section, argument_offsets, write_xclbin
+from stc.runtime.xrt.xclbin import HEADER_BYTES, MAGIC, SECTION_HEADER, Section, argument_offsets, write_xclbin
 from stc_testing.commands import Stc, refused
 from stc_testing.xrt import require_xrt
 
@@ -280,15 +281,14 @@ def test_a_binary_of_another_project(
     project: Path, emitted: Callable[[str], Path], tmp_path: Path, stc: Stc, host: str
 ) -> None:
     other = emitted("scaled_sum")
-    memory = Memory("HBM", 32, 1 << 29)
-    write_xclbin(tmp_path / "other.xclbin", {other: read_manifest(other)}, memory, [])
+    write_xclbin(tmp_path / "other.xclbin", {other: read_manifest(other)}, load_platform("u55c").memory, [])
     done = stc("run", project, "--device", "xrt", "--host", host, "--xclbin", tmp_path / "other.xclbin")
     assert done.code == 2 and done.stderr.splitlines()[-1] == (
         f"error: {tmp_path / 'other.xclbin'}: not of this project; accepted: what `make xclbin` links"
     )
     manifest = read_manifest(project)
     (key,) = manifest.marks
-    write_xclbin(tmp_path / "plain.xclbin", {project: replace(manifest, design="")}, memory, [])
+    write_xclbin(tmp_path / "plain.xclbin", {project: replace(manifest, design="")}, load_platform("u55c").memory, [])
     with (tmp_path / "plain.xclbin").open("ab") as file:  # none of these is a mark
         file.write(f"stc- stc-work/fc_kernel-{'0' * 32} stc-fc_kernel-{'0' * 31} {key[:-1]}".encode())
     plain = stc("run", project, "--device", "xrt", "--host", host, "--xclbin", tmp_path / "plain.xclbin")
@@ -335,13 +335,13 @@ def test_a_broken_binary(project: Path, simulated: Simulated, tmp_path: Path, ta
         source = f'extern "C" {{ extern const char stc_kernels[]; const char stc_kernels[] = {json.dumps(table.decode())}; }}'
         (tmp_path / "library.cpp").write_text(source)
         subprocess.run(["g++", "-shared", "-fPIC", tmp_path / "library.cpp", "-o", library], check=True)
-    write_xclbin(tmp_path / "a.xclbin", {project: read_manifest(project)}, Memory("HBM", 32, 1 << 29), [library])
+    write_xclbin(tmp_path / "a.xclbin", {project: read_manifest(project)}, load_platform("u55c").memory, [library])
     done = ended(simulated, sys.executable, project / "host.py", "--device", "xrt", "--xclbin", tmp_path / "a.xclbin")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"error: {said}"), done.stderr
 
 
 def test_many_write_one_binary(project: Path, tmp_path: Path) -> None:
-    projects, memory = {project: read_manifest(project)}, Memory("HBM", 32, 1 << 29)
+    projects, memory = {project: read_manifest(project)}, load_platform("u55c").memory
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: write_xclbin(tmp_path / "a.xclbin", projects, memory, []), range(40)))
     assert [file.name for file in tmp_path.iterdir()] == ["a.xclbin"]
@@ -403,13 +403,13 @@ def test_kernels_of_one_name_are_no_binary(project: Path, tmp_path: Path) -> Non
     copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
     projects = {folder: read_manifest(folder) for folder in (project, copy)}
     with pytest.raises(CompileError, match="kernels of two projects are called 'fc_kernel'"):
-        write_xclbin(tmp_path / "a.xclbin", projects, Memory("HBM", 32, 1 << 29), [])
+        write_xclbin(tmp_path / "a.xclbin", projects, load_platform("u55c").memory, [])
 
 
 def test_a_wrong_connectivity_is_refused(project: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(project, tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
     cfg, text = copy / "connectivity.cfg", (copy / "connectivity.cfg").read_text()
-    manifest, memory = read_manifest(copy), Memory("HBM", 32, 1 << 29)
+    manifest, memory = read_manifest(copy), load_platform("u55c").memory
 
     def write() -> None:
         write_xclbin(tmp_path / "a.xclbin", {copy: manifest}, memory, [])

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +21,9 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.manifest.model_files import MODEL, read_model
 from stc.manifest.schema import Manifest
-from stc.platforms.platform import load_platform
+from stc.platforms.platform import PLATFORM_FILE, ExternalMemory, load_platform
 from stc.runtime.shared_kernel import built_library
-from stc.runtime.xrt.xclbin import Memory, write_xclbin
+from stc.runtime.xrt.xclbin import write_xclbin
 
 PACKAGES = "Debian's packages libxrt1 and libxrt-dev (XRT 2.13)"
 DRIVER_SOURCE = Path(__file__).with_name("driver.cpp")
@@ -75,11 +75,20 @@ def simulated_device(folder: Path) -> Simulated:
     root = folder / "build" / "xrt"
     _build_driver(vendor, root / "lib" / VENDOR_DRIVER)
     libraries = [built_library(project, manifest) for project, manifest in projects.items()]
-    (platform,) = {manifest.platform for manifest in projects.values()}
-    memory = load_platform(platform).memory
     xclbin = root / "csim.xclbin"
-    write_xclbin(xclbin, projects, Memory(memory.kind, memory.channels, memory.channel_bytes), libraries)
+    write_xclbin(xclbin, projects, memory_of(projects), libraries)
     return Simulated(root, xclbin)
+
+
+def memory_of(projects: Iterable[Path]) -> ExternalMemory:
+    """The memory of the device that projects (folders) are for, as their own files say; CompileError where that is unusable."""
+    found = {folder: load_platform(str(folder / PLATFORM_FILE)).memory for folder in projects}
+    first, memory = next(iter(found.items()))
+    for folder, other in found.items():
+        if other != memory:
+            what = f"its memory is not that of {first.name}/{PLATFORM_FILE}"
+            raise CompileError(what, where=str(folder / PLATFORM_FILE), accepted="stages of one model, compiled together")
+    return memory
 
 
 def built_host(project: Path) -> Path:

@@ -21,6 +21,7 @@ from xml.sax.saxutils import quoteattr
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, Manifest, Unit
+from stc.platforms.platform import ExternalMemory
 
 CONNECTIVITY_FILE = "connectivity.cfg"
 
@@ -41,7 +42,11 @@ HEADER_BYTES = 8 + 4 + 28 + 256 + 8 + 152
 """Up to the table of sections: magic, length of a signature, 28 reserved bytes, key block, unique number, `axlf_header`."""
 SECTION_HEADER = struct.Struct("<I16s4xQQ")
 FLAT = 0
-MEM_TYPES = {"DDR": 1, "HBM": 6}
+MEM_TYPES = {"HBM": 6}
+DDR = 1
+"""The type of all other memory."""
+MOST_TAG_BYTES = 15
+"""Of a bank's name, behind which there is a zero."""
 IP_KERNEL, AP_CTRL_CHAIN = 1, 1
 CONTROL_BYTES = 0x10000
 """Of the control bus, for each unit."""
@@ -52,7 +57,7 @@ POINTER_STRIDE, SCALAR_STRIDE = 12, 8
 
 @dataclass(frozen=True)
 class Bank:
-    """A bank of memory as connectivity.cfg calls it, `HBM[3]`: its place in the device's address space, in bytes."""
+    """A bank of memory, a channel of the platform: its place in the device's address space, in bytes."""
 
     kind: str
     index: int
@@ -67,20 +72,11 @@ class Bank:
         return self.index * self.bytes
 
 
-@dataclass(frozen=True)
-class Memory:
-    """The memory of a device: `channels` banks of `kind`, `channel_bytes` each."""
-
-    kind: str
-    channels: int
-    channel_bytes: int
-
-    @property
-    def banks(self) -> list[Bank]:
-        return [Bank(self.kind, index, self.channel_bytes) for index in range(self.channels)]
+def banks_of(memory: ExternalMemory) -> list[Bank]:
+    return [Bank(memory.kind, index, memory.channel_bytes) for index in range(memory.channels)]
 
 
-def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, libraries: Sequence[Path]) -> None:
+def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: ExternalMemory, libraries: Sequence[Path]) -> None:
     """An xclbin with the kernels of all projects, by their folders; written whole or not at all.
 
     `libraries`: what stc.runtime.shared_kernel builds of each. CompileError where a connectivity.cfg is unusable.
@@ -97,8 +93,8 @@ def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: Memory, 
     sections = {
         Section.BITSTREAM: _bitstream(libraries),
         Section.EMBEDDED_METADATA: _metadata(name, units).encode(),
-        Section.MEM_TOPOLOGY: _topology(memory.banks),
-        Section.CONNECTIVITY: _connectivity(units, links, memory.banks),
+        Section.MEM_TOPOLOGY: _topology(banks_of(memory)),
+        Section.CONNECTIVITY: _connectivity(units, links, memory.channel_of),
         Section.IP_LAYOUT: _ip_layout(units),
         Section.KEYVALUE_METADATA: _marks([mark for manifest in projects.values() for mark in manifest.marks]),
     }
@@ -191,17 +187,21 @@ def _instance(unit: Unit) -> bytes:
 def _topology(banks: Sequence[Bank]) -> bytes:
     """All of them are used: of one that no port is linked to, XRT says nothing that helps where a host allocates in it."""
     entries = [
-        struct.pack("<BB6xQQ16s", MEM_TYPES[bank.kind], 1, bank.bytes // 1024, bank.base, bank.tag.encode())
+        struct.pack("<BB6xQQ16s", MEM_TYPES.get(bank.kind, DDR), 1, bank.bytes // 1024, bank.base, _name_of(bank))
         for bank in banks
     ]
     return struct.pack("<i4x", len(entries)) + b"".join(entries)
 
 
-_LINK = re.compile(r"sp=(\w+)_1\.(\w+):(\w+\[\d+\])$")
+def _name_of(bank: Bank) -> bytes:
+    return bank.tag.encode()[:MOST_TAG_BYTES]
+
+
+_LINK = re.compile(r"sp=(\w+)_1\.(\w+):(\w+(?:\[\d+\])?)$")
 
 
 def _links(folder: Path) -> list[tuple[str, str, str]]:
-    """Unit, port and bank of each `sp=` line of connectivity.cfg."""
+    """Unit, port and end of the memory of each `sp=` line of connectivity.cfg."""
     path = folder / CONNECTIVITY_FILE
     if not path.is_file():
         raise CompileError("no such file", where=str(path), accepted="what `stc compile` wrote")
@@ -209,21 +209,24 @@ def _links(folder: Path) -> list[tuple[str, str, str]]:
     found = [_LINK.match(line) for line in lines if line.startswith("sp=")]
     if None in found:
         line = next(line for line in lines if line.startswith("sp=") and not _LINK.match(line))
-        raise CompileError(f"the line '{line}'", where=str(path), accepted="sp=UNIT_1.PORT:BANK[NUMBER]")
+        raise CompileError(f"the line '{line}'", where=str(path), accepted="sp=UNIT_1.PORT:END, such as HBM[3] or HP0")
     return [(match[1], match[2], match[3]) for match in found if match is not None]
 
 
-def _connectivity(units: Sequence[tuple[Kernel, Unit]], links: Sequence[tuple[str, str, str]], banks: Sequence[Bank]) -> bytes:
-    numbers = {bank.tag: number for number, bank in enumerate(banks)}
-    linked = {(unit, port): bank for unit, port, bank in links}
+def _connectivity(
+    units: Sequence[tuple[Kernel, Unit]], links: Sequence[tuple[str, str, str]], channels: Mapping[str, int]
+) -> bytes:
+    """`channels`: of each end of the memory, by its name."""
+    linked = {(unit, port): tag for unit, port, tag in links}
     entries: list[bytes] = []
     for number, (_, unit) in enumerate(units):
         for argument, port in enumerate(unit.ports):
-            bank = linked.get((unit.name, port))
-            if bank not in numbers:
-                what = f"port '{port}' of '{unit.name}' is linked to {bank or 'no bank'}"
-                raise CompileError(what, where=CONNECTIVITY_FILE, accepted=f"{banks[0].tag} to {banks[-1].tag}")
-            entries.append(struct.pack("<iii", argument, number, numbers[bank]))
+            tag = linked.get((unit.name, port), "no bank")
+            if tag not in channels:
+                first, *_, last = [*channels, *channels]
+                what = f"port '{port}' of '{unit.name}' is linked to {tag}"
+                raise CompileError(what, where=CONNECTIVITY_FILE, accepted=first if first == last else f"{first} to {last}")
+            entries.append(struct.pack("<iii", argument, number, channels[tag]))
     return struct.pack("<i", len(entries)) + b"".join(entries)
 
 
