@@ -18,6 +18,11 @@ Point: TypeAlias = Mapping[str, Value]
 Origin: TypeAlias = Literal["estimated", "simulated"]
 
 
+
+class CannotEvaluate(CompileError):
+    """No point can be evaluated here and now (no compiler, no room): no trial fails of it, the search ends."""
+
+
 @dataclass(frozen=True)
 class Choice:
     """Something that a design chooses among `values`, in order where there is one. `says`: what it is, in a few words.
@@ -95,7 +100,8 @@ class Problem(Protocol):
         ...
 
     def evaluate(self, point: Point, simulate: bool = False) -> Objectives:
-        """What the design is worth: estimated, or with its C++ built and run. CompileError for what cannot be made."""
+        """What the design is worth: estimated, or with its C++ built and run. CompileError for what cannot be made;
+        CannotEvaluate where that is not the point's fault."""
         ...
 
     def schedule(self, point: Point) -> str:

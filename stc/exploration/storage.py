@@ -5,34 +5,46 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import socket
 import time
 import warnings
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from datetime import datetime, timedelta
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
 from stc.diagnostics import CompileError
+from stc.user_files import json_of
 
 JOURNAL = "trials.journal"
 """The file of a search in its folder, where no other storage is named."""
 
-HEARTBEAT = 5
-"""Seconds between two signs of life of a trial in a database."""
+HEARTBEAT_SECONDS = 5
+"""Between two heartbeats of a trial in a database."""
 
-GRACE = 20
-"""Seconds without one after which a trial counts as dead."""
+STALE_SECONDS = 20
+"""Without a heartbeat, or without the name of its process, after which a trial counts as abandoned."""
 
 CONNECT_SECONDS = 10
 
 ACCEPTED = "the path of a journal file, or postgresql://USER@HOST:PORT/DATABASE"
+
+FIRST_RECORD = b'{"op_code":0,"worker_id":"'
+"""How a journal begins: with the record that makes the first study."""
+
+LONGEST_FIRST = 1 << 16
+"""Bytes; the first record has some hundred."""
+
+
+class StorageLost(CompileError):
+    """The storage can be read or written no more. What it has of finished trials stays there."""
+
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -44,14 +56,46 @@ class _Journal(JournalFileBackend):
     written outlives its process without being forced to the disk, which takes longer than an estimate.
     """
 
+    def read_logs(self, log_number_from: int) -> Generator[dict[str, Any]]:
+        with self._reaching():
+            yield from super().read_logs(log_number_from)
+
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
-        with open(self._file_path, "r+b") as file:
+        with self._reaching(), open(self._file_path, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             end = file.seek(0, os.SEEK_END)
-            file.seek(_whole_lines(file.fileno(), end))
+            kept = _whole_lines(file.fileno(), end)
+            if kept == 0:
+                _require_journal(Path(self._file_path))
+            file.seek(kept)
             file.truncate()
             file.write(text.encode())
+
+    @contextmanager
+    def _reaching(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            what = f"the storage is lost: {error.strerror or error}"
+            raise StorageLost(what, where=self._file_path, accepted="a journal file that stays, on a disk with room") from None
+
+
+def _require_journal(path: Path) -> None:
+    """CompileError where a file is not empty and begins as no journal does: it is somebody else's."""
+    with path.open("rb") as file:
+        first = file.readline(LONGEST_FIRST)
+    is_ours = _is_record(first) if first.endswith(b"\n") else first[: len(FIRST_RECORD)] == FIRST_RECORD[: len(first)]
+    if not is_ours:
+        raise CompileError("the file is no journal of trials", where=str(path), accepted=ACCEPTED)
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        record = json_of(line.decode())
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "op_code" in record
 
 
 def _whole_lines(file: int, end: int) -> int:
@@ -83,9 +127,23 @@ def open_storage(storage: str) -> BaseStorage:
         what = "PostgreSQL needs the Python package psycopg, which is not installed"
         raise CompileError(what, where="--storage", accepted="pip install 'stc[explore]', or a journal file") from None
     arguments = {"connect_args": {"connect_timeout": CONNECT_SECONDS}, "pool_pre_ping": True}
+    url = f"postgresql+psycopg://{rest}"
     with reaching(storage), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # heartbeats are called experimental
-        return RDBStorage(f"postgresql+psycopg://{rest}", arguments, heartbeat_interval=HEARTBEAT, grace_period=GRACE)
+        _require_url(url, storage)
+        template = url.replace("{", "{{").replace("}", "}}")
+        return RDBStorage(template, arguments, heartbeat_interval=HEARTBEAT_SECONDS, grace_period=STALE_SECONDS)
+
+
+def _require_url(url: str, storage: str) -> None:
+    """CompileError for what SQLAlchemy reads no URL in; what it says of that may show the password."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(url)
+    except (ArgumentError, ValueError):
+        raise CompileError("the URL cannot be read", where=without_password(storage), accepted=ACCEPTED) from None
 
 
 def _journal(path: Path) -> BaseStorage:
@@ -93,6 +151,10 @@ def _journal(path: Path) -> BaseStorage:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise CompileError("the storage is a folder", where=str(path), accepted=ACCEPTED)
+        if path.exists():
+            if not path.is_file():
+                raise CompileError("the storage is no file", where=str(path), accepted=ACCEPTED)
+            _require_journal(path)
         return JournalStorage(_Journal(str(path)))
     except OSError as error:
         raise CompileError(f"the storage cannot be opened: {error.strerror}", where=str(path), accepted=ACCEPTED) from None
@@ -102,20 +164,24 @@ def _journal(path: Path) -> BaseStorage:
 
 @contextmanager
 def reaching(storage: str) -> Generator[None]:
-    """Turn what a database raises that cannot be reached, or not any more, into a CompileError; finished trials are in it."""
+    """Turn what a database raises that cannot be reached, or not any more, into StorageLost; journals raise it themselves."""
     if not is_database(storage):
         yield
         return
-    from optuna.exceptions import StorageInternalError
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
         yield
-    except (StorageInternalError, SQLAlchemyError) as error:
+    except _database_errors() as error:
         cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ is not None else error
-        reason = str(getattr(cause, "orig", None) or cause).strip().splitlines()[0]
+        said = str(getattr(cause, "orig", None) or cause).strip() or type(cause).__name__
         accepted = "a PostgreSQL server that is reached, and a database in it that exists"
-        raise CompileError(f"the storage cannot be reached: {reason}", where=without_password(storage), accepted=accepted) from None
+        what = f"the storage cannot be reached: {said.splitlines()[0]}"
+        raise StorageLost(what, where=without_password(storage), accepted=accepted) from None
+
+
+def _database_errors() -> tuple[type[Exception], ...]:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return StorageInternalError, SQLAlchemyError
 
 
 def without_password(storage: str) -> str:
@@ -132,9 +198,20 @@ PROCESS = "process"
 
 
 def this_process() -> Mapping[str, Any]:
-    """A process, told apart from another one that has its number later, and the CPU seconds that it has taken."""
-    said = {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid())}
+    """A process, told apart from another one that has its number later or elsewhere, and the CPU seconds that it has taken."""
+    said = {"machine": _machine(), "pid": os.getpid(), "started": _started(os.getpid())}
     return {**said, "cpu_seconds": time.process_time()}
+
+
+def is_this_process(trial: FrozenTrial) -> bool:
+    """Whether this process has said that it runs a trial."""
+    said, own = trial.user_attrs.get(PROCESS) or {}, this_process()
+    return all(said.get(name) == own[name] for name in ("machine", "pid", "started"))
+
+
+def _machine() -> str:
+    """Where process numbers mean the same: a machine since it was booted, and the name space of the kernel."""
+    return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {os.readlink('/proc/self/ns/pid')}"
 
 
 def _started(pid: int) -> str | None:
@@ -146,17 +223,35 @@ def _started(pid: int) -> str | None:
     return None if fields[0] in "ZX" else fields[19]
 
 
-NAMELESS = 60
-"""Seconds after which a trial is dead that is said to be running, and whose process has not said who it is: it does so first."""
+def has_ended(process: Mapping[str, Any], *, in_journal: bool) -> bool:
+    """Whether the process that a trial names is not there any more. A journal is of one machine: who is not found there has ended.
+    Of other machines' processes only the heartbeats in their database tell."""
+    if process.get("machine") != _machine():
+        return in_journal
+    return process.get("started") is None or _started(int(process["pid"])) != process["started"]
 
 
-def is_dead(trial: FrozenTrial) -> bool:
-    """Whether a trial is said to be running by a process of this machine that is not there any more, or by nobody."""
-    if trial.state != TrialState.RUNNING:
-        return False
-    said = trial.user_attrs.get(PROCESS)
-    if not isinstance(said, dict):
-        return trial.datetime_start is not None and datetime.now() - trial.datetime_start > timedelta(seconds=NAMELESS)
-    if said.get("host") != socket.gethostname():
-        return False
-    return said.get("started") is None or _started(int(said["pid"])) != said["started"]
+@contextmanager
+def heartbeat(storage: BaseStorage, trial: int) -> Generator[None]:
+    """Let a trial of a database, by its number in the storage, give a heartbeat from time to time. One that cannot be given is
+    left out: whoever writes the result says that the storage is lost."""
+    if not isinstance(storage, RDBStorage):
+        yield
+        return
+    is_over = Event()
+
+    def beat() -> None:
+        while True:
+            with suppress(*_database_errors()):
+                storage.record_heartbeat(trial)
+            if is_over.wait(HEARTBEAT_SECONDS):
+                storage.remove_session()
+                return
+
+    thread = Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join(CONNECT_SECONDS)

@@ -11,21 +11,35 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import optuna
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.samplers import NSGAIISampler
-from optuna.storages import BaseStorage
+from optuna.storages import BaseStorage, JournalStorage
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from stc.diagnostics import CompileError
-from stc.exploration.problem import OBJECTIVES, Choice, Objectives, Origin, Point, Problem, front, point_of
-from stc.exploration.storage import GRACE, PROCESS, is_dead, open_storage, reaching, this_process, without_password
+from stc.diagnostics import CompileError, PassCrashed
+from stc.exploration.problem import OBJECTIVES, CannotEvaluate, Choice, Objectives, Origin, Point, Problem, point_of
+from stc.exploration.results import Found, Results
+from stc.exploration.storage import (
+    PROCESS,
+    STALE_SECONDS,
+    has_ended,
+    heartbeat,
+    is_this_process,
+    open_storage,
+    reaching,
+    this_process,
+    without_password,
+)
+from stc.user_files import reason_of
 
-IDENTITY, BEYOND, ERROR, BEGUN = "problem", "beyond", "error", "begun_with"
+IDENTITY, BEYOND, ERROR, BEGUN, SEEDED = "problem", "beyond", "error", "begun_with", "seeded"
 """What studies and trials say of themselves."""
 
 NAMES = "stc "
@@ -41,41 +55,39 @@ MOST_PRUNED = 50
 """Points in a row that are not worth a build, after which no more are drawn."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """A finished trial: its number in its study, the point, and what that is worth."""
-
-    number: int
-    point: Point
-    objectives: Objectives
+POLL_SECONDS = 0.5
+"""Between two looks at trials of others."""
 
 
 @dataclass
 class Exploration:
-    """A search over `problem` that is kept in a storage. `told`: what it is at. `own`: by origin, how many trials came of this
-    process."""
+    """A search over `problem` that is kept in a storage. `progress`: is told what the search is at. `own`: by origin, how many
+    trials came of this process."""
 
     problem: Problem
     storage: str
     seed: int | None = None
-    told: Callable[[str], None] = lambda _: None
+    progress: Callable[[str], None] = lambda _: None
 
     def __post_init__(self) -> None:
         self.own: Counter[str] = Counter()
+        self._unnamed_since: dict[tuple[str, int], float] = {}
         self._opened = open_storage(self.storage)
         with reaching(self.storage), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._studies: Mapping[Origin, Study] = {origin: self._study(self._opened, origin) for origin in _ORIGINS}
             for study in self._studies.values():
-                bury(study)
+                self._fail_abandoned(study)
 
     def estimate(self, trials: int) -> None:
         """Go on until the study has so many finished estimates, those of others included; CompileError where it is interrupted by
         the storage."""
         study = self._studies["estimated"]
         with reaching(self.storage):
-            is_new = not study.get_trials(deepcopy=False)
-            self._enqueue(study, self.problem.seeds() if is_new else [self.problem.default()], trials)
+            seeds = [self.problem.default()] if SEEDED in study.user_attrs else self.problem.seeds()
+            self._enqueue(study, seeds, trials)
+            if len(seeds) <= trials:
+                study.set_user_attr(SEEDED, True)
             choices = [choice for choice in self.problem.space if choice.is_estimated]
             self._run(study, partial(self._estimated, choices), trials)
 
@@ -87,32 +99,21 @@ class Exploration:
             self._enqueue(study, self._worth_building(trials), trials)
             self._run(study, self._simulated, trials)
 
-    def found(self, origin: Origin) -> list[Found]:
-        """All finished trials, by number."""
+    def results(self) -> Results:
+        """All that is finished now."""
+        designs: dict[Origin, list[Found]] = {}
+        failures: dict[Origin, list[tuple[int, str]]] = {}
+        for origin in _ORIGINS:
+            with reaching(self.storage):
+                own = self._studies[origin].get_trials(deepcopy=False)
+            designs[origin] = [self._found(trial, origin) for trial in own if trial.state == TrialState.COMPLETE]
+            failures[origin] = [_failure(trial) for trial in own if trial.state == TrialState.FAIL]
+        return Results(self.problem, designs, failures)
+
+    def finished(self, origin: Origin) -> int:
+        """How many trials a process has ended itself: with what a design is worth, or why there is none."""
         with reaching(self.storage):
-            trials = self._studies[origin].get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        return [self._found(trial, origin) for trial in trials]
-
-    def front(self, origin: Origin) -> list[Found]:
-        """Those that fit and that none dominates."""
-        return [found for found, _ in front((found, found.objectives) for found in self.found(origin))]
-
-    def failures(self, origin: Origin) -> list[tuple[int, str]]:
-        """Trials that no design came of, and why."""
-        with reaching(self.storage):
-            trials = self._studies[origin].get_trials(deepcopy=False, states=(TrialState.FAIL,))
-        return [(trial.number, trial.user_attrs.get(ERROR, "its process ended")) for trial in trials]
-
-    def default(self, origin: Origin) -> Found | None:
-        """The trial of what the compiler decides by itself; None where it is not finished."""
-        default = self.problem.default()
-        return next((found for found in self.found(origin) if found.point == default), None)
-
-    def estimate_of(self, simulated: Found) -> Found | None:
-        """The estimate of a design that was simulated; None where there is none, or it is an estimate itself."""
-        if simulated.objectives.origin == "estimated":
-            return None
-        return next((found for found in self.found("estimated") if found.point == simulated.point), None)
+            return len(finished(self._studies[origin]))
 
     # Studies ----------------------------------------------------------------------------------------------------------
 
@@ -151,47 +152,79 @@ class Exploration:
         return study is self._studies["simulated"] or any(each.name == name and each.is_estimated for each in self.problem.space)
 
     def _run(self, study: Study, evaluate: Callable[[Trial], tuple[int, ...]], trials: int) -> None:
-        def stop_where_done(study: Study, _: FrozenTrial | None = None) -> None:
-            done = len(finished(study))
-            self.told(f"{study.study_name.removeprefix(NAMES)}: {done} of {trials}")
-            if done >= trials or _pruned_in_a_row(study) >= MOST_PRUNED:
-                study.stop()
-
+        """Until so many trials are finished, or estimates are against all that is drawn; then until those of others are over."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if len(finished(study)) < trials:
-                study.optimize(evaluate, n_trials=None, catch=(CompileError,), callbacks=[stop_where_done])
-            self._await_others(study)
+            first = len(study.get_trials(deepcopy=False))
+            while (done := len(finished(study))) < trials and pruned_in_a_row(study, first) < MOST_PRUNED:
+                self.progress(f"{study.study_name.removeprefix(NAMES)}: {done} of {trials}")
+                if done + len(_of_others(study)) < trials:
+                    self._run_one(study, evaluate)
+                else:
+                    self._wait(study)
+            left = {trial.number for trial in _of_others(study)}
+            while left := left & {trial.number for trial in _of_others(study)}:
+                self.progress(f"waiting for {len(left)} trial(s) of other processes")
+                self._wait(study)
 
-    def _await_others(self, study: Study) -> None:
-        """Until no trial is running any more: others finish theirs, or are found dead."""
-        while left := study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-            self.told(f"waiting for {len(left)} trial(s) of other processes")
-            bury(study)
-            time.sleep(GRACE / 40)
+    def _wait(self, study: Study) -> None:
+        time.sleep(POLL_SECONDS)
+        self._fail_abandoned(study)
+
+    def _fail_abandoned(self, study: Study) -> None:
+        """Fail the trials whose processes have ended, or have not said for a while who they are, or give no heartbeat."""
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+            if self._is_abandoned(study, trial):
+                _tell(study, trial.number, TrialState.FAIL)
+        optuna.storages.fail_stale_trials(study)
+
+    def _is_abandoned(self, study: Study, trial: FrozenTrial) -> bool:
+        if isinstance(process := trial.user_attrs.get(PROCESS), dict):
+            return has_ended(process, in_journal=isinstance(self._opened, JournalStorage))
+        since = self._unnamed_since.setdefault((study.study_name, trial.number), time.monotonic())
+        return time.monotonic() - since >= STALE_SECONDS
 
     # Trials -----------------------------------------------------------------------------------------------------------
 
+    def _run_one(self, study: Study, evaluate: Callable[[Trial], tuple[int, ...]]) -> None:
+        """A trial of this process. Where others have failed it meanwhile, as of a process that has ended, it stays so."""
+        trial = study.ask()
+        try:
+            with heartbeat(self._opened, _number_in_storage(self._opened, study, trial)):
+                trial.set_user_attr(PROCESS, dict(this_process()))
+                values = evaluate(trial)
+            _tell(study, trial.number, TrialState.COMPLETE, values)
+        except UpdateFinishedTrialError:
+            return
+        except optuna.TrialPruned:
+            _tell(study, trial.number, TrialState.PRUNED)
+        except _NoDesign:
+            _tell(study, trial.number, TrialState.FAIL)
+        except BaseException:
+            with suppress(Exception):  # where that fails as well, the next start fails the trial
+                _tell(study, trial.number, TrialState.FAIL)
+            raise
+
     def _estimated(self, choices: Sequence[Choice], trial: Trial) -> tuple[int, ...]:
-        _say_who(trial)
-        return self._told(trial, {choice.name: _drawn(trial, choice) for choice in choices}, simulate=False)
+        return self._evaluated(trial, {choice.name: _drawn(trial, choice) for choice in choices}, simulate=False)
 
     def _simulated(self, trial: Trial) -> tuple[int, ...]:
-        _say_who(trial)
         point = {choice.name: _drawn(trial, choice) for choice in self.problem.space}
         if BEGUN not in trial.user_attrs and not self._is_worth_building(point):
             raise optuna.TrialPruned
-        return self._told(trial, point, simulate=True)
+        return self._evaluated(trial, point, simulate=True)
 
-    def _told(self, trial: Trial, point: Point, *, simulate: bool) -> tuple[int, ...]:
+    def _evaluated(self, trial: Trial, point: Point, *, simulate: bool) -> tuple[int, ...]:
         try:
             found = self.problem.evaluate(point, simulate)
-        except CompileError as error:
-            trial.set_user_attr(ERROR, str(error))
+        except CannotEvaluate:
             raise
-        self.own[found.origin] += 1
+        except (CompileError, PassCrashed, OSError) as error:
+            trial.set_user_attr(ERROR, _sentence(error))
+            raise _NoDesign from error
         trial.set_user_attr(BEYOND, dict(found.beyond))
         trial.set_constraint("fits", sum(found.beyond.values()))
+        self.own[found.origin] += 1
         return found.values
 
     def _found(self, trial: FrozenTrial, origin: Origin) -> Found:
@@ -201,7 +234,7 @@ class Exploration:
 
     def _worth_building(self, most: int) -> list[Point]:
         """The default, the best of the front in each objective, then others of the front, evenly along its cycles."""
-        known = self.front("estimated")
+        known = self.results().front("estimated")
         best = [min(known, key=lambda found: found.objectives.values[index]) for index in range(len(OBJECTIVES)) if known]
         step = max(1, len(known) // most)
         points = [self.problem.default(), *(found.point for found in (*best, *known[::step], *known))]
@@ -211,9 +244,11 @@ class Exploration:
         """Whether the estimate of a point fits and is near the estimated front."""
         try:
             found = self.problem.evaluate(point)
+        except CannotEvaluate:
+            raise
         except CompileError:
             return False
-        return not found.beyond and not any(_is_worse(found, other.objectives) for other in self.front("estimated"))
+        return not found.beyond and not any(_is_worse(found, other.objectives) for other in self.results().front("estimated"))
 
 
 def _is_worse(found: Objectives, than: Objectives) -> bool:
@@ -230,25 +265,46 @@ def finished(study: Study) -> list[FrozenTrial]:
     return [trial for trial in trials if trial.state == TrialState.COMPLETE or ERROR in trial.user_attrs]
 
 
-def bury(study: Study) -> None:
-    """Fail the trials whose processes are dead: of this machine where these are not there, of others where their heart stopped."""
-    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        if is_dead(trial):
-            study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)  # another process may be faster
-    optuna.storages.fail_stale_trials(study)
+class _NoDesign(Exception):
+    """A point that no design came of; its trial says why."""
 
 
-def _pruned_in_a_row(study: Study) -> int:
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError):
+        reason = reason_of(error)
+        return reason if error.filename is None else f"{error.filename}: {reason}"
+    return str(error)
+
+
+def _failure(trial: FrozenTrial) -> tuple[int, str]:
+    return trial.number, trial.user_attrs.get(ERROR, "its process ended")
+
+
+def _tell(study: Study, number: int, state: TrialState, values: Sequence[int] | None = None) -> None:
+    """End a trial, unless another process has ended it."""
+    with suppress(UpdateFinishedTrialError):
+        study.tell(number, values, state=state, skip_if_finished=True)
+
+
+def _number_in_storage(storage: BaseStorage, study: Study, trial: Trial) -> int:
+    return storage.get_trial_id_from_study_id_trial_number(storage.get_study_id_from_name(study.study_name), trial.number)
+
+
+def _of_others(study: Study) -> list[FrozenTrial]:
+    """Trials that other processes are said to be running."""
+    running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    return [trial for trial in running if not is_this_process(trial)]
+
+
+def pruned_in_a_row(study: Study, first: int) -> int:
+    """Of the trials from number `first` on that are finished, how many of the last ones were pruned."""
     count = 0
-    for trial in reversed(study.get_trials(deepcopy=False)):
-        if trial.state != TrialState.PRUNED:
-            break
-        count += 1
+    for trial in reversed(study.get_trials(deepcopy=False)[first:]):
+        if trial.state.is_finished():
+            if trial.state != TrialState.PRUNED:
+                break
+            count += 1
     return count
-
-
-def _say_who(trial: Trial) -> None:
-    trial.set_user_attr(PROCESS, dict(this_process()))
 
 
 def _drawn(trial: Trial, choice: Choice) -> Any:

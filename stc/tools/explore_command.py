@@ -22,7 +22,8 @@ from stc.tools.loading import load_all
 from stc.tools.request import CompileRequest, with_dtype
 
 if TYPE_CHECKING:
-    from stc.exploration.study import Exploration, Found
+    from stc.exploration.results import Found, Results
+    from stc.exploration.study import Exploration
 
 _NOT_ASKED = ("small", "uniform_tiles", "schedule", "fifo_depths", "layers", "overall_unroll_size")
 """Options of a compile that leave nothing to explore, or are about one design."""
@@ -61,24 +62,31 @@ def explore_command(
     Example: stc explore gpt2-tiny --seq 5 --trials 200 --simulate 3 --out build/explored
     """
     kept = _storage(out, storage, worker)
-    from stc.exploration.study import Exploration
+    from stc.exploration.study import MOST_PRUNED, Exploration
+    from stc.simulation.build import find_compiler
     from stc.tools.explored_front import fronts_json, write_fronts
     from stc.tools.explored_model import explored_model
 
+    if simulate:
+        find_compiler()
     with messages.status("starting") as status:
         problem = explored_model(request, status.update)
         exploration = Exploration(problem, kept, search_seed, status.update)
         spent = _Spent(exploration)
         spent.take("estimated", lambda: exploration.estimate(trials))
         spent.take("simulated", lambda: exploration.simulate(simulate) if simulate else None)
+        results, simulated = exploration.results(), exploration.finished("simulated")
         if out is not None:
             status.update("writing the front")
-            write_fronts(exploration, problem, out)
+            write_fronts(results, out)
+    if simulated < simulate:
+        why = f"by estimates the last {MOST_PRUNED} points that were drawn are not worth a build"
+        messages.print(f"{simulated} of {simulate} simulated: {why}", markup=False)
     if as_json:
-        output.print_json(json.dumps(fronts_json(exploration, problem)))
+        output.print_json(json.dumps(fronts_json(results)))
         return
     if not worker:
-        _print(exploration, problem.name)
+        _print(results)
     spent.show()
     if out is not None:
         output.print(f"each design of the front: {out}/front/N/schedule.toml; pictures: {out}/index.html", markup=False)
@@ -87,7 +95,7 @@ def explore_command(
 def _storage(out: Path | None, storage: str, worker: bool) -> str:
     """Where trials are kept; CompileError where that is not said, or where `out` is a folder of something else."""
     from stc.exploration.storage import JOURNAL, is_database
-    from stc.tools.explored_front import FRONT
+    from stc.tools.explored_front import is_of_exploration
 
     if worker and not storage:
         raise CompileError("--worker without --storage", accepted="the storage of the search that it joins")
@@ -97,10 +105,8 @@ def _storage(out: Path | None, storage: str, worker: bool) -> str:
         raise CompileError("there is no --out", accepted="--out DIR, or --worker")
     if storage and not is_database(storage) and (worker and not Path(storage).is_file()):
         raise CompileError("there is no such journal to join", where=storage, accepted="the journal of a search that has begun")
-    if out is not None and out.exists():
-        ours = {JOURNAL, FRONT}
-        if not out.is_dir() or (any(out.iterdir()) and not any((out / name).exists() for name in ours)):
-            raise CompileError("it is in use", where=str(out), accepted="a new or empty folder, or one of an exploration")
+    if out is not None and out.exists() and not (out.is_dir() and is_of_exploration(out, JOURNAL)):
+        raise CompileError("it is in use", where=str(out), accepted="a new or empty folder, or one of an exploration")
     return storage or str((out or Path()) / JOURNAL)
 
 
@@ -124,22 +130,21 @@ class _Spent:
             output.print(line, markup=False)
 
 
-def _print(exploration: Exploration, name: str) -> None:
+def _print(results: Results) -> None:
     from stc.exploration.problem import OBJECTIVES
 
     for origin in ("estimated", "simulated"):
-        found, front = exploration.found(origin), exploration.front(origin)
-        failed = exploration.failures(origin)
+        found, front, failed = results.designs[origin], results.front(origin), results.failures[origin]
         if not found and not failed:
             continue
-        default = exploration.default(origin)
+        default = results.default(origin)
         fitting = sum(not each.objectives.beyond for each in found)
-        title = f"{name}: front of {len(found)} {origin} designs, {fitting} within the budget"
+        title = f"{results.problem.name}: front of {len(found)} {origin} designs, {fitting} within the budget"
         table = Table("design", *OBJECTIVES.values(), "", title=title)
         for each in front:
-            table.add_row(*_row(each, front, default, exploration.estimate_of(each)))
+            table.add_row(*_row(each, front, default, results.estimate_of(each)))
         if default is not None and default not in front:
-            table.add_row(*_row(default, front, default, exploration.estimate_of(default)))
+            table.add_row(*_row(default, front, default, results.estimate_of(default)))
         output.print(table)
         if failed:
             number, why = failed[-1]

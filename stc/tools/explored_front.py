@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from stc.exploration.problem import OBJECTIVES, Origin, Problem
-from stc.exploration.study import Exploration, Found
-from stc.tools.atomic_files import write_atomically
+from stc.exploration.problem import OBJECTIVES, Origin
+from stc.exploration.results import Found, Results
 from stc.tools.report.explored_page import render_explored
 from stc.tools.schedule_file import FILE
 
@@ -19,52 +19,72 @@ PAGE = "index.html"
 FOLDERS: dict[Origin, str] = {"estimated": "front", "simulated": "simulated"}
 """Of the designs of each front, each in a folder by its number."""
 
+PARTIAL = ".explored."
+"""Begins the name of the folder in which all of it is written first; then the number of the process that writes follows."""
 
-def fronts_json(exploration: Exploration, problem: Problem) -> dict[str, Any]:
+
+def fronts_json(results: Results) -> dict[str, Any]:
     """Both fronts, with the points that their designs are of."""
+    problem = results.problem
     found: dict[str, Any] = {"problem": problem.name, "objectives": dict(OBJECTIVES), "identity": dict(problem.identity)}
     for origin in FOLDERS:
-        default = exploration.default(origin)
+        default, front = results.default(origin), results.front(origin)
         found[origin] = {
-            "designs": len(exploration.found(origin)),
-            "default": None if default is None else _entry(exploration, default),
-            "front": [_entry(exploration, each) for each in exploration.front(origin)],
-            "without_a_design": [{"trial": number, "why": why} for number, why in exploration.failures(origin)],
+            "designs": len(results.designs[origin]),
+            "default": None if default is None else _entry(results, default, default in front),
+            "front": [_entry(results, each, is_in_front=True) for each in front],
+            "without_a_design": [{"trial": number, "why": why} for number, why in results.failures[origin]],
         }
     return found
 
 
-def _entry(exploration: Exploration, found: Found) -> dict[str, Any]:
-    origin, estimate = found.objectives.origin, exploration.estimate_of(found)
+def _entry(results: Results, found: Found, is_in_front: bool) -> dict[str, Any]:
+    """A design; those of a front have a folder, and in it a schedule."""
+    estimate = results.estimate_of(found)
     figures = dict(zip(OBJECTIVES, found.objectives.values, strict=True))
-    schedule = f"{FOLDERS[origin]}/{found.number}/{FILE}"
     same = {} if estimate is None else {"estimated_trial": estimate.number}
-    return {"trial": found.number, "origin": origin, **figures, **same, "schedule": schedule, "point": dict(found.point)}
+    origin = found.objectives.origin
+    folder = {"schedule": f"{FOLDERS[origin]}/{found.number}/{FILE}"} if is_in_front else {}
+    return {"trial": found.number, "origin": origin, **figures, **same, **folder, "point": dict(found.point)}
 
 
-def write_fronts(exploration: Exploration, problem: Problem, out: Path) -> None:
-    """Write both fronts into `out`; what an earlier run left of them is replaced as a whole."""
+def write_fronts(results: Results, out: Path) -> None:
+    """Write both fronts into `out`; what an earlier run left of them is replaced. All is written before anything is replaced, and
+    `front.json`, by which a later start knows the folder, is put into place first."""
     out.mkdir(parents=True, exist_ok=True)
-    for origin, name in FOLDERS.items():
-        front = exploration.front(origin)
-        partial = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
-        try:
-            for found in front:
-                folder = partial / str(found.number)
-                folder.mkdir()
-                (folder / FILE).write_text(problem.schedule(found.point), encoding="utf-8")
-            partial.chmod(0o755)
-            _replace(out / name, partial)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    write_atomically(out / PAGE, render_explored(exploration, FOLDERS, FILE))
-    write_atomically(out / FRONT, json.dumps(fronts_json(exploration, problem), indent=1) + "\n")
+    _remove_leftovers(out)
+    partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}.", dir=out))
+    try:
+        for origin, name in FOLDERS.items():
+            (partial / name).mkdir()
+            for found in results.front(origin):
+                (partial / name / str(found.number)).mkdir()
+                (partial / name / str(found.number) / FILE).write_text(results.problem.schedule(found.point), encoding="utf-8")
+        (partial / PAGE).write_text(render_explored(results, FOLDERS, FILE), encoding="utf-8")
+        (partial / FRONT).write_text(json.dumps(fronts_json(results), indent=1) + "\n", encoding="utf-8")
+        os.replace(partial / FRONT, out / FRONT)
+        for name in FOLDERS.values():
+            _replace(out / name, partial / name)
+        os.replace(partial / PAGE, out / PAGE)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove_leftovers(out: Path) -> None:
+    """What writers left that were killed."""
+    for left in out.glob(f"{PARTIAL}*"):
+        if not Path("/proc", left.name.removeprefix(PARTIAL).partition(".")[0]).exists():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _replace(folder: Path, new: Path) -> None:
     """Put `new` in the place of `folder`, which may be there already."""
-    old = new.with_name(f"{new.name}.old")
     if folder.exists():
-        folder.rename(old)
+        folder.rename(new.with_name(f"{new.name}.old"))
     new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+
+
+def is_of_exploration(out: Path, journal: str) -> bool:
+    """Whether a folder is an exploration's: it has a front, the `journal`, or nothing but what a writer left that was killed."""
+    names = [path.name for path in out.iterdir()]
+    return FRONT in names or journal in names or all(name.startswith(PARTIAL) for name in names)

@@ -6,10 +6,13 @@ loops; what is copied alike is copied once. A simulation is a whole compile of t
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +24,17 @@ from stc.design_space.order_propagation import TiledOp, TilingNode
 from stc.design_space.orders import TileSizes
 from stc.design_space.parallelism import Parallelism, counts_of
 from stc.design_space.parallelism_search import shortest_parallelism
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.facts import COPIES, LANES
 from stc.exploration.estimate import graph_estimate
 from stc.exploration.loop_space import LoopSpace
 from stc.exploration.parallel_space import ParallelSpace
-from stc.exploration.problem import Choice, Objectives, Point, Value, point_of
+from stc.exploration.problem import CannotEvaluate, Choice, Objectives, Point, Value, point_of
 from stc.pipeline import PipelineOptions, Step, places, run_stages
 from stc.platforms.budget import Counts, searched_limits
 from stc.platforms.platform import load_platform
+from stc.simulation.build import find_compiler
 from stc.simulation.simulate import simulate
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.strategies.tiling import TILING, TilingProblem
@@ -73,6 +77,12 @@ SIMULATED: Mapping[str, tuple[tuple[Value, ...], str]] = {
 """Options of the pipeline by the field of `PipelineOptions`: values that are explored, and what they are. Estimates see the former;
 what the latter do shows in simulations. Options that change what is computed, or for which device, are no choices."""
 
+_OF_MODEL = ("model", "stage", "seq", "max_seq", "run_time_sizes", "seed", "weights", "layer")
+"""What a request says of the model."""
+
+LEAST_FREE = 1 << 20
+"""Bytes of the temporary folder: with fewer left, a failure says nothing of the design."""
+
 OPTION = "options."
 """Begins the names of such choices."""
 
@@ -108,9 +118,13 @@ class ExploredModel:
     @property
     def identity(self) -> Mapping[str, Any]:
         request, options = self.start.request, asdict(self._options)
-        said = {name: getattr(request, name) for name in ("model", "stage", "seq", "max_seq", "seed", "weights", "layer")}
-        chosen = {*ESTIMATED, *SIMULATED}
-        said |= {name: value for name, value in options.items() if name not in NOT_IN_FILE and name not in chosen}
+        said = {name: getattr(request, name) for name in _OF_MODEL}
+        platform = load_platform(self._options.platform)
+        choices = {choice.name for choice in self.space}
+        left_out = {*NOT_IN_FILE, "platform", *(name for name in options if f"{OPTION}{name}" in choices)}
+        said |= {name: value for name, value in options.items() if name not in left_out}
+        said |= {"platform": platform.name, "platform_sha256": _digest(platform.text)}
+        said |= {"module_sha256": _digest(str(self._prefix)), "stc_version": version("stc")}
         return {**said, "choices": {choice.name: list(choice.values) for choice in self.space}, "default": dict(self.default())}
 
     @property
@@ -235,8 +249,20 @@ class ExploredModel:
     # Simulations ------------------------------------------------------------------------------------------------------
 
     def _simulated(self, point: Point) -> Objectives:
-        with tempfile.TemporaryDirectory(prefix="stc-explore-") as folder:
-            return self.simulated_in(Path(folder) / "design", self.schedule(point))
+        try:
+            find_compiler()
+            scratch = tempfile.TemporaryDirectory(prefix="stc-explore-")
+        except (CompileError, OSError) as error:
+            raise CannotEvaluate(f"no design can be simulated: {error}") from None
+        with scratch as folder:
+            try:
+                return self.simulated_in(Path(folder) / "design", self.schedule(point))
+            except (CompileError, PassCrashed, OSError) as error:
+                if shutil.disk_usage(folder).free < LEAST_FREE:
+                    raise CannotEvaluate("no design can be simulated: the disk is full", where=tempfile.gettempdir()) from error
+                if isinstance(error, CompileError):
+                    raise _without(folder, error) from error
+                raise
 
     def simulated_in(self, folder: Path, schedule: str) -> Objectives:
         """Compile the model by `schedule` into the new `folder`, build and run its C++. CompileError for what cannot be made, does
@@ -257,6 +283,18 @@ class ExploredModel:
         on_chip = sum(memory[part] for part in ("converters", "fifos", "local"))
         dsp, moved = report["resources"]["total"]["dsp"], traffic["read"] + traffic["written"]
         return Objectives(result.cycles, on_chip, dsp, moved, "simulated")
+
+
+def _without(folder: str, error: CompileError) -> CompileError:
+    """The same said of files by their names in `folder`, which nobody can look into afterwards."""
+    def short(text: str | None) -> str | None:
+        return None if text is None else text.replace(f"{folder}/", "")
+
+    return CompileError(error.what.replace(f"{folder}/", ""), where=short(error.where), accepted=short(error.accepted))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def explored_model(request: CompileRequest, progress: Callable[[str], None] = lambda _: None) -> ExploredModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -14,7 +15,11 @@ from typer.testing import CliRunner, Result
 
 import stc
 from stc.diagnostics import CompileError
-from stc.exploration.problem import Point, Problem
+from stc.exploration.problem import CannotEvaluate, Point, Problem
+from stc.exploration.study import Exploration
+from stc.platforms.platform import load_platform
+from stc.tools import explored_model
+from stc.tools.explored_model import ExploredModel
 from stc.tools.stc import app
 from stc_testing.drawn import seeds
 
@@ -26,7 +31,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
 
 @pytest.fixture(scope="module")
-def problem() -> Problem:
+def problem() -> ExploredModel:
     return stc.explored_model(LINEAR)
 
 
@@ -84,6 +89,63 @@ def test_what_a_user_says_is_no_choice() -> None:
     fixed = stc.explored_model(LINEAR, tile=8)
     assert "options.tile" not in fixed.default()
     assert tomllib.loads(fixed.schedule(fixed.default()))["stc"]["options"]["tile"] == 8
+
+
+def test_designs_of_another_tile_are_of_another_search(tmp_path: Path) -> None:
+    """What stands on the command line holds for all designs of a storage."""
+    Exploration(stc.explored_model(LINEAR, tile=8), str(tmp_path / "trials.journal")).estimate(1)
+    with pytest.raises(CompileError, match=r"its tile \(8\) is not that asked for \(16\)"):
+        Exploration(stc.explored_model(LINEAR, tile=16), str(tmp_path / "trials.journal"))
+
+
+def test_a_search_is_of_what_files_hold(problem: ExploredModel, tmp_path: Path) -> None:
+    """Not of their names: another file at the same path is another problem, the same one at another path is the same."""
+    text, platform = Path(LINEAR).read_text(), load_platform("u55c").text.replace('name = "u55c"', 'name = "mine"', 1)
+    assert 'name = "mine"' in platform
+    model = tmp_path / "model.mlir"
+
+    def identity(linear: str, device: str, name: str) -> dict[str, Any]:
+        model.write_text(linear)
+        (tmp_path / name).write_text(device)
+        return dict(stc.explored_model(model, tile=8, platform=str(tmp_path / name)).identity)
+
+    first = identity(text, platform, "one.toml")
+    assert identity(text, platform, "two.toml") == first
+    assert identity(text, platform + "# changed\n", "one.toml") != first
+    other = identity(_with_other_constant(text), platform, "one.toml")
+    assert {name for name in first if other[name] != first[name]} == {"module_sha256"}
+    assert {"run_time_sizes", "stc_version"} <= problem.identity.keys()
+
+
+def _with_other_constant(text: str) -> str:
+    changed = text.replace("0.000000e+00", "1.000000e-01").replace(" 0.0 ", " 0.1 ")
+    assert changed != text
+    return changed
+
+
+def test_what_is_missing_here_fails_no_design(problem: ExploredModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("CXX", "no-such-compiler")
+        with pytest.raises(CannotEvaluate, match=r"^no design can be simulated: C\+\+ compiler 'no-such-compiler' not found"):
+            problem.evaluate(problem.default(), simulate=True)
+        assert "C++ compiler 'no-such-compiler' not found" in str(error_of(run("explore", LINEAR, "--simulate", "1", "--out", "x")))
+    usage = shutil.disk_usage(".")._replace(free=0)
+    monkeypatch.setattr(explored_model.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(explored_model, "compile_from", _fails)
+    with pytest.raises(CannotEvaluate, match="no design can be simulated: the disk is full"):
+        problem.evaluate(problem.default(), simulate=True)
+
+
+def test_refusals_name_no_file_that_is_gone(problem: ExploredModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explored_model, "compile_from", _fails)
+    with pytest.raises(CompileError, match=r"^design/kernel.cpp:3: wrong design.toml; accepted: another than design.toml"):
+        problem.evaluate(problem.default(), simulate=True)
+
+
+def _fails(start: Any, folder: Path, *_: Any, **__: Any) -> None:
+    given = folder.with_name("design.toml")
+    assert given.is_file()
+    raise CompileError(f"wrong {given}", where=f"{folder}/kernel.cpp:3", accepted=f"another than {given}")
 
 
 @pytest.mark.parametrize(

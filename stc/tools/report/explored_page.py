@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from markupsafe import Markup
-from plotly.offline import get_plotlyjs
-
 from stc.exploration.problem import OBJECTIVES, Origin, Point
-from stc.exploration.study import Exploration, Found
-from stc.tools.report.page import embedded, template
+from stc.exploration.results import Found, Results
+from stc.tools.report.page import embedded, plotly_script, template
 
 HINTS: Mapping[Origin, str] = {
     "estimated": "Bytes on chip are those of arrays and converters: an estimate knows no FIFOs.",
@@ -53,18 +50,18 @@ class Part:
     failed: tuple[str, ...]
 
 
-def render_explored(exploration: Exploration, folders: Mapping[Origin, str], schedule: str) -> str:
+def render_explored(results: Results, folders: Mapping[Origin, str], schedule: str) -> str:
     """The HTML. `folders`: where the designs of each front are, each in a folder by its number with a file `schedule`."""
-    default = exploration.problem.default()
+    default = results.problem.default()
     pairs = [pair for pair in combinations(range(len(OBJECTIVES)), 2) if 0 in pair or 2 in pair]
     parts: list[Part] = []
     drawn: list[dict[str, object]] = []
     for origin, folder in folders.items():
-        found, front, known = exploration.found(origin), exploration.front(origin), exploration.default(origin)
-        failed = exploration.failures(origin)
+        found, front, known = results.designs[origin], results.front(origin), results.default(origin)
+        failed = results.failures[origin]
         if not found and not failed:
             continue
-        rows = tuple(_row(each, f"{folder}/{each.number}/{schedule}", default, exploration.estimate_of(each)) for each in front)
+        rows = tuple(_row(each, f"{folder}/{each.number}/{schedule}", default, results.estimate_of(each)) for each in front)
         lines = tuple(f"Trial {number} has no design: {why}." for number, why in failed[-MOST_FAILED:])
         parts.append(Part(origin, len(found), rows, HINTS[origin], SOURCES[origin], _default_note(known, front), lines))
         numbers = {each.number for each in front}
@@ -72,12 +69,12 @@ def render_explored(exploration: Exploration, folders: Mapping[Origin, str], sch
         shown = {"others": others, "front": front, "default": [known] if known is not None else []}
         drawn.append({"origin": origin, **{name: _points(designs) for name, designs in shown.items()}})
     return template("explored.html.j2").render(
-        name=exploration.problem.name,
+        name=results.problem.name,
         parts=parts,
         pairs=pairs,
         titles=list(OBJECTIVES.values()),
         data=embedded({"parts": drawn, "pairs": pairs, "titles": list(OBJECTIVES.values())}),
-        plotly=Markup(get_plotlyjs().replace("</script", "<\\/script")),
+        plotly=plotly_script(),
     )
 
 

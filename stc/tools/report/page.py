@@ -90,7 +90,7 @@ def render_page(
         box_width=BOX_WIDTH,
         box_height=BOX_HEIGHT,
         data=embedded({**page_data(kernels), "culprits": explanation.culprits if explanation is not None else ()}),
-        plotly=Markup(get_plotlyjs().replace("</script", "<\\/script")),
+        plotly=plotly_script(),
     )
 
 
@@ -111,6 +111,11 @@ def template(name: str) -> Template:
 def key_of(kernel: Kernel, manifest: Manifest) -> str:
     """What begins the keys of a kernel's channels: several kernels may have FIFOs of the same name."""
     return f"{kernel.name}/" if len(manifest.kernels) > 1 else ""
+
+
+def plotly_script() -> Markup:
+    """plotly.js, as it can stand inside a script element."""
+    return Markup(get_plotlyjs().replace("</script", "<\\/script"))
 
 
 def embedded(data: object) -> Markup:
