@@ -22,7 +22,7 @@ def results() -> Results:
     """Another design beats the default in everything."""
     toy = Toy()
     figures = {0: (toy.default(), 9), 1: ({**toy.default(), "lanes": 8}, 5)}
-    found = [Found(number, point, Objectives(*[value] * 4, "estimated")) for number, (point, value) in figures.items()]
+    found = [Found(number, point, Objectives(*4 * (value,), origin="estimated")) for number, (point, value) in figures.items()]
     return Results(toy, {"estimated": found, "simulated": []}, {"estimated": [(2, "no design")], "simulated": []})
 
 

@@ -19,7 +19,7 @@ from toys import MOST_DSP, Toy
 from stc.diagnostics import CompileError, PassCrashed
 from stc.exploration import study as searches
 from stc.exploration.problem import CannotEvaluate, Objectives, Point
-from stc.exploration.storage import PROCESS, StorageLost, open_storage, reaching, this_process, without_password
+from stc.exploration.storage import PROCESS, StorageLost, has_ended, open_storage, reaching, this_process, without_password
 from stc.exploration.study import ERROR, Exploration
 
 
@@ -183,6 +183,13 @@ def test_in_a_journal_only_this_machine_runs_trials(process: Mapping[str, Any], 
     joined(journal).ask().set_user_attr(PROCESS, dict(process))
     Exploration(Toy(), journal)
     assert states(journal)[-1] == TrialState.FAIL
+
+
+def test_of_other_machines_only_a_database_tells(other: Mapping[str, Any]) -> None:
+    elsewhere = {**other, "machine": "another"}
+    assert not has_ended(elsewhere, in_journal=False) and has_ended(elsewhere, in_journal=True)
+    assert not has_ended(other, in_journal=False) and not has_ended(other, in_journal=True)
+    assert has_ended({**other, "started": "1"}, in_journal=False)
 
 
 def test_what_others_run_counts(journal: str, other: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
