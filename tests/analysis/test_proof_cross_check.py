@@ -17,6 +17,7 @@ from stc.diagnostics import PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.itensor import accesses, sequences
 from stc.dialects.parsing import parse_module
+from stc.iteration import converter as converters
 from stc.iteration import converter_proofs, flattening, line_buffer, normal_form, proofs, restriction, round_robin
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proof_obligations import NoForm, Obligation, same_tokens
@@ -25,7 +26,10 @@ from stc.tools.reproducer import run_or_reproduce
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 
 Seed = Callable[[ModuleType, str, str, str], None]
-CACHES = (proofs.compare_sequences, sequences.slice_mismatch, sequences.split_mismatch, sequences.converter_plan)
+CACHES = (
+    normal_form.normal_form, proofs.compare_sequences, sequences.slice_mismatch, sequences.split_mismatch,
+    converters.infer_converter, sequences.converter_plan,
+)  # fmt: skip
 
 
 @pytest.fixture
