@@ -226,7 +226,8 @@ def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     """The design within the budget; where the cheapest takes more than the plan, one with narrower tokens. BeyondBudget where it
     takes more than the whole platform, and was not asked for as the cheapest."""
     original = start.model.module.clone()
-    made = _narrowed(start, _within_budget(start, progress, is_named=is_named), original, progress, is_named=is_named)
+    made = _within_budget(start, original, progress, is_named=is_named)
+    made = _narrowed(start, made, original, progress, is_named=is_named)
     if start.options.is_searched:
         require_platform(made.options, made.report["resources"]["total"])
     return made
@@ -242,19 +243,19 @@ def _narrowed(start: Start, made: _Made, original: ModuleOp, progress: Progress,
     return made
 
 
-def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made:
-    """The design: searched again as long as it is beyond the budget; within the plan, where no search fits, not searched.
+def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_named: bool) -> _Made:
+    """The design of `original`: searched again as long as it is beyond the budget; within the plan, where no search fits, not
+    searched.
 
     Within the plan, too: the cheapest design, where that is estimated to be faster, and the platform has what it takes. It may be
     where phases are short.
     """
     module, options, before = start.model.module, start.options, None
-    original = module.clone() if options.is_searched else None
     tries = 1
     while True:
         try:
             made = _made(start, options, progress, is_named=is_named)
-            if original is None or not options.is_searched:
+            if not options.is_searched:
                 return made
             searched = made.recorder.searched
             expected = None if searched is None else searched.expected
@@ -270,7 +271,6 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
         except BeyondBudget as failure:
             options = without_search(options, failure, before)
             warn(f"{failure}; instead, the cheapest design (--small)")
-        assert original is not None
         _exchange(module, original.clone().detach_region(0))
         tries += 1
     if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):
