@@ -9,31 +9,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
 
 from stc.manifest.schema import Kernel
 from stc.runtime.shared_kernel import SharedKernels, shared_kernels
+from stc.runtime.xrt.c_pyxrt import ert_cmd_state as CommandState
+from stc.runtime.xrt.c_pyxrt import xclBOSyncDirection as SyncDirection
 
 # 0xFFFFFFFF is a NaN as f32 and 0xFFFF one as f16.
 POISON = 0xFF
 ALIGNMENT = 4096
-
-
-class SyncDirection(Enum):
-    """pyxrt.xclBOSyncDirection."""
-
-    XCL_BO_SYNC_BO_TO_DEVICE = 0
-    XCL_BO_SYNC_BO_FROM_DEVICE = 1
-
-
-class CommandState(Enum):
-    """pyxrt.ert_cmd_state, the states a run here can be in."""
-
-    ERT_CMD_STATE_NEW = 1
-    ERT_CMD_STATE_RUNNING = 3
-    ERT_CMD_STATE_COMPLETED = 4
-    ERT_CMD_STATE_ERROR = 5
 
 
 class Xclbin:
