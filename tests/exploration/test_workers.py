@@ -31,8 +31,8 @@ ALONE = "s._machine = lambda: str(os.getpid()); "
 RUN = FAST + ALONE + "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
 
 
-def worker(url: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", RUN, WORKER, url, str(TRIALS), str(SECONDS)])
+def worker(url: str, last: str = "inf") -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", RUN, WORKER, url, str(TRIALS), str(SECONDS), last])
 
 
 def running(study: Study) -> dict[int, int]:
@@ -47,12 +47,13 @@ def test_one_of_two_workers_is_killed_in_the_middle(monkeypatch: pytest.MonkeyPa
     with server() as url:
         Exploration(Toy(), url).estimate(1)
         study = optuna.load_study(study_name="stc estimated", storage=open_storage(url))
-        first, second = worker(url), worker(url)
+        first, second = worker(url, last="0"), worker(url)
         try:
             end = time.monotonic() + 60
-            while time.monotonic() < end and not {first.pid, second.pid} <= running(study).keys():
-                time.sleep(0.05)
             numbers = running(study)
+            while time.monotonic() < end and not {first.pid, second.pid} <= numbers.keys():
+                time.sleep(0.05)
+                numbers = running(study)
             assert {first.pid, second.pid} <= numbers.keys(), "both workers take part"
             first.kill()
             first.wait()

@@ -1,4 +1,5 @@
-"""A problem that needs no model, and a process that searches it: `python toys.py STORAGE TRIALS [SECONDS each]`."""
+"""A problem that needs no model, and a process that searches it: `python toys.py STORAGE TRIALS [SECONDS each [LAST]]`.
+With LAST the evaluation behind so many takes a minute, so that the process can be killed in the middle of a trial."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from stc.diagnostics import CompileError
@@ -21,10 +23,12 @@ MOST_DSP = 48
 @dataclass
 class Toy:
     """More lanes take fewer cycles and more DSPs; longer tiles more memory and fewer bytes moved; one combination is refused.
-    `seconds`: what an evaluation takes; `model`: what tells problems apart."""
+    `seconds`: what an evaluation takes, but for those behind the first `last`; `model`: what tells problems apart."""
 
     seconds: float = 0.0
     model: str = "toy"
+    last: float = inf
+    evaluated: int = 0
     simulated: list[Point] = field(default_factory=list[Point])
 
     @property
@@ -46,7 +50,8 @@ class Toy:
         return [self.default(), {**self.default(), "lanes": 1}]
 
     def evaluate(self, point: Point, simulate: bool = False) -> Objectives:
-        time.sleep(self.seconds)
+        time.sleep(self.seconds if self.evaluated < self.last else 60)
+        self.evaluated += 1
         given = point_of(self.space, point)
         lanes, tile = int(given["lanes"]), int(given["tile"])
         if (lanes, tile) == (2, 4):
@@ -65,7 +70,8 @@ class Toy:
 if __name__ == "__main__":
     from stc.exploration.study import Exploration
 
+    storage, trials, seconds, last, *_ = *sys.argv[1:], 0.0, inf
     try:
-        Exploration(Toy(float(sys.argv[3]) if len(sys.argv) > 3 else 0.0), sys.argv[1]).estimate(int(sys.argv[2]))
+        Exploration(Toy(float(seconds), last=float(last)), str(storage)).estimate(int(trials))
     except CompileError as error:
         sys.exit(str(error))
