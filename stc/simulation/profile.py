@@ -18,6 +18,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
+from operator import mul
 from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree import ElementTree
@@ -32,17 +34,21 @@ COLUMNS = ("task", "loop", "ii", "depth")
 RESOURCES = tuple(entry.name for entry in fields(TaskResources))
 XML_RESOURCES = {"DSP": "dsp", "LUT": "lut", "FF": "ff", "BRAM_18K": "bram18", "URAM": "uram"}
 OUTLINED = "_Pipeline_"
+MOST_BYTES = 64 << 20
+"""Of a report: those of the vendor's tool for whole designs are a few megabytes."""
 ACCEPTED = ".json, .csv, the csynth.xml of Vitis HLS, or the folder of its *_csynth.xml"
 
 
 @dataclass(frozen=True)
 class MeasuredLoop:
-    """A pipelined loop: `ii` and `depth` in cycles. `loop` is its label, or those of its flattened nest joined with `_`."""
+    """A pipelined loop: `ii` and `depth` in cycles. `loop` is its label, or those of its flattened nest joined with `_`. `trips`:
+    its iterations, with those of the loops that it is flattened with; None where the report gives no single number."""
 
     task: str
     loop: str
     ii: int
     depth: int
+    trips: int | None = None
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,16 @@ def read_figures(path: Path, tasks: Sequence[str]) -> Profile:
 
 def _text(path: Path) -> str:
     try:
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise CompileError(f"a report of {size:,} bytes", where=str(path), accepted=f"at most {MOST_BYTES:,} bytes")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CompileError(f"cannot read the profile ({reason_of(error)})", where=str(path), accepted=ACCEPTED) from None
+
+
+def read_xml(path: Path) -> ElementTree.Element:
+    """A report of Vitis HLS as a document; CompileError where it cannot be read."""
+    return _xml(_text(path), str(path))
 
 
 def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
@@ -136,15 +149,19 @@ def _measured_task(task: Task, profile: Profile) -> Task:
     return replace(task, resources=replace(known, **profile.resources[task.name])) if task.name in profile.resources else task
 
 
+def _around(kernel: Kernel, task: str, label: str) -> list[LoopSchedule]:
+    """The loop, and those around it that it is flattened with, or that have one iteration; the innermost first."""
+    loops = {loop.label: loop for loop in kernel.schedule if loop.task == task}
+    found, parent = [loops[label]], loops[label].parent
+    while parent is not None and (loops[parent].flattened or loops[parent].trip == 1):
+        found.append(loops[parent])
+        parent = loops[parent].parent
+    return found
+
+
 def _nest(loop: LoopSchedule, kernel: Kernel) -> tuple[LoopName, ...]:
-    """The loop, and those around it that it is flattened with, or that have one iteration."""
-    loops = {(other.task, other.label): other for other in kernel.schedule}
-    found, parent = [LoopName(loop.label, loop.trip == 1)], loop.parent
-    while parent is not None and (loops[loop.task, parent].flattened or loops[loop.task, parent].trip == 1):
-        outer = loops[loop.task, parent]
-        found.append(LoopName(outer.label, outer.trip == 1))
-        parent = outer.parent
-    return tuple(found)
+    """The names of the loop, and of those around it that it is flattened with, or that have one iteration."""
+    return tuple(LoopName(other.label, other.trip == 1) for other in _around(kernel, loop.task, loop.label))
 
 
 def _nests(kernel: Kernel, task: str) -> dict[str, tuple[LoopName, ...]]:
@@ -166,12 +183,25 @@ def _check(profile: Profile, manifest: Manifest) -> None:
             what = f"task '{entry.task}' has no pipelined loop '{entry.loop}'"
             known = {"_".join(name.label for name in reversed(nest)) for nest in nests[entry.task].values()}
             raise CompileError(what, where=profile.source, accepted=_some(known | set(nests[entry.task])))
+        _check_trips(entry, labels[0], manifest, profile.source)
         if (entry.task, labels[0]) in seen:
             raise CompileError(f"loop '{labels[0]}' of task '{entry.task}' comes twice", where=profile.source)
         seen.add((entry.task, labels[0]))
     for task in profile.resources:
         if task not in nests:
             raise CompileError(f"no task is called '{task}'", where=profile.source, accepted=_some(set(nests)))
+
+
+def _check_trips(entry: MeasuredLoop, label: str, manifest: Manifest, source: str) -> None:
+    """CompileError where a report counts other iterations than the loop has: the reports are of another design then."""
+    kernel = next(kernel for kernel in manifest.kernels if any(task.name == entry.task for task in kernel.tasks))
+    around = _around(kernel, entry.task, label)
+    if entry.trips is None or any(loop.size is not None for loop in around):
+        return
+    known = set(accumulate((loop.trip for loop in around), mul))
+    if entry.trips not in known:
+        what = f"loop '{entry.loop}' of task '{entry.task}' has {entry.trips} iterations there: this is a report of another design"
+        raise CompileError(what, where=source, accepted=f"a report of this one, which has {' or '.join(map(str, sorted(known)))}")
 
 
 def _checked(profile: Profile) -> Profile:
@@ -252,11 +282,22 @@ def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
     files = sorted(path for path in folder.rglob("*_csynth.xml"))
     if not files:
         raise CompileError("no *_csynth.xml in it", where=str(folder), accepted=ACCEPTED)
-    parts = [_checked(_modules(_xml(_text(path), str(path)), str(path), tasks)) for path in files]
+    parts = _without_copies({path: _checked(_modules(read_xml(path), str(path), tasks)) for path in files})
     loops = tuple(loop for part in parts for loop in part.loops)
     if not loops:
         raise CompileError("no pipelined loop in its *_csynth.xml", where=str(folder), accepted=ACCEPTED)
     return Profile(str(folder), loops, {task: figures for part in parts for task, figures in part.resources.items()})
+
+
+def _without_copies(reports: Mapping[Path, Profile]) -> list[Profile]:
+    """The reports without copies that say the same: the tool leaves some in several folders. CompileError where two differ."""
+    first: dict[str, tuple[Path, Profile]] = {}
+    for path, found in reports.items():
+        other, known = first.setdefault(path.name, (path, found))
+        if (known.loops, known.resources) != (found.loops, found.resources):
+            what = f"says something else than {other}"
+            raise CompileError(what, where=str(path), accepted="a folder with the reports of one run of the tool")
+    return [found for _, found in first.values()]
 
 
 def _from_xml(text: str, source: str, tasks: Sequence[str]) -> Profile:
@@ -267,6 +308,9 @@ def _from_xml(text: str, source: str, tasks: Sequence[str]) -> Profile:
 
 
 def _xml(text: str, source: str) -> ElementTree.Element:
+    """The document; one with declarations of its own (entities that grow without end) is refused unread."""
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise CompileError("XML with a document type", where=source, accepted="the csynth.xml of Vitis HLS, which has none")
     try:
         return ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -300,7 +344,9 @@ def _xml_loops(module: ElementTree.Element, task: str, source: str) -> Iterator[
         for entry in summary.iter():   # loops in loops are elements in elements
             if entry.find("PipelineII") is not None:
                 row = {"task": task, "ii": entry.findtext("PipelineII"), "depth": entry.findtext("PipelineDepth")}
-                yield _loop({**row, "loop": entry.findtext("Name", entry.tag)}, source)
+                loop = _loop({**row, "loop": entry.findtext("Name", entry.tag)}, source)
+                trips = (entry.findtext("TripCount") or "").strip()   # a range, or undef, where it depends on data
+                yield replace(loop, trips=int(trips) if trips.isdecimal() else None)
 
 
 def _xml_resources(module: ElementTree.Element, task: str, source: str) -> Mapping[str, int]:

@@ -24,6 +24,7 @@ from stc.simulation.csim import CsimResult, csim
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
 from stc.tools.atomic_files import write_atomically
+from stc.tools.calibrate_command import calibrate_command
 from stc.tools.check_tables import check_report, print_check, print_quantisation, print_recognised
 from stc.tools.command_line import debugging, run_app
 from stc.tools.compile_options import Asked, asked_compile, asked_model, including
@@ -201,6 +202,7 @@ def _print_csim(directory: Path, result: CsimResult, explanation: Explanation | 
 
 app.command("report")(report_command)
 app.command("estimate")(estimate_command)
+app.command("calibrate")(calibrate_command)
 app.command("simulate")(simulate_command)
 app.command("size")(size_command)
 app.command("run")(run_host)

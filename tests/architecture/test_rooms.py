@@ -18,7 +18,7 @@ _FACTS = frozenset({"iteration", "network", "scalars", "platforms", "xdsl_gaps",
 _DECISIONS = _FACTS | {"manifest", "design_space", "fifo"}
 _ROOMS_BELOW_TOOLS = _DECISIONS | {
     "extensions", "strategies", "exploration", "quantisation", "transforms", "execution", "frontend", "codegen", "simulation",
-    "runtime",
+    "runtime", "calibration",
 }
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "simulation.own_kernels",
     },
     "simulation": frozenset({"manifest", "network", "platforms.memory_channels", "fifo.depth_search"}),
+    "calibration": frozenset({"manifest", "simulation"}),
     "runtime": frozenset({"manifest", "platforms.platform"}),
     "universe": frozenset({"dialects", "transforms", "codegen"}),
     "pipeline": _ROOMS_BELOW_TOOLS,

@@ -1,0 +1,1 @@
+"""What the vendor's tool says of a design that we estimated: its reports read, and compared with the model."""
