@@ -252,6 +252,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 *(("merge-banks",) if options.is_searched else ()),
                 f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
                 *(("send-scalars",) if units else ()),
+                *((f'apply-measurements{{schedule="{options.schedule}"}}',) if options.schedule else ()),
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
                 f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
                 f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',

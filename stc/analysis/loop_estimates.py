@@ -20,6 +20,7 @@ from xdsl.ir import Block, SSAValue
 
 from stc.analysis.loop_schedules import ChainLink, links
 from stc.analysis.loops import declared_depth, is_unrolled, most_trips, pipeline_ii, trip_count
+from stc.analysis.measured_loops import is_declared
 from stc.analysis.operator_library import counter_stages
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
 from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, slowest_recurrence
@@ -27,7 +28,7 @@ from stc.analysis.remembered import Remembered
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 
-LimitKind = Literal["none", "tokens", "accumulation", "memory ports", "choice"]
+LimitKind = Literal["none", "tokens", "accumulation", "memory ports", "choice", "measured"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Limit:
     reason: str
 
 
+MEASURED = "measured: a synthesis reported it"
 UNBOUND = Limit("none", 1, "one iteration per cycle")
 
 
@@ -66,9 +68,9 @@ class LoopEstimate:
 
     @property
     def origin(self) -> str:
-        """assumed where any operator's figure on the chain is, else published, or declared; none where there is no operator."""
+        """assumed where any operator's figure on the chain is, else published; declared or measured; none without an operator."""
         origins = {link.origin for link in self.chain}
-        return next((origin for origin in ("assumed", "published", "declared") if origin in origins), "none")
+        return next((origin for origin in ("assumed", "published", "declared", "measured") if origin in origins), "none")
 
     @property
     def chain_text(self) -> str:
@@ -80,10 +82,11 @@ _ESTIMATES = Remembered["LoopEstimate"]()
 
 
 def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimate:
-    """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled; of an own kernel's what it declares."""
+    """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled; what an own kernel declares, or was measured."""
     if (depth := declared_depth(loop)) is not None and (ii := pipeline_ii(loop)) is not None:
-        declared = Limit("none", ii, "declared by an own kernel")
-        return LoopEstimate(ii, declared, depth, (ChainLink("declared", depth, "declared", None),), clock_ns)
+        origin = "declared" if is_declared(loop) else "measured"
+        limit = Limit("none", ii, "declared by an own kernel") if is_declared(loop) else Limit("measured", ii, MEASURED)
+        return LoopEstimate(ii, limit, depth, (ChainLink(origin, depth, origin, None),), clock_ns)
     number = next(number for number, op in enumerate(task.walk()) if op is loop)
     return _ESTIMATES.of(task, (number, clock_ns), lambda: estimated_anew(loop, task, clock_ns))
 

@@ -118,7 +118,7 @@ def pipeline_style(loop: scf.ForOp) -> Style:
 
 
 def declared_depth(loop: scf.ForOp) -> int | None:
-    """The stages that an own kernel declares of a loop of its C++, None for a loop of ours."""
+    """The stages that an own kernel declares of a loop of its C++, or that were measured; None where they are estimated."""
     return DEPTH.of(loop)
 
 

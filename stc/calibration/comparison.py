@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
-from stc.calibration.vendor_reports import Cosimulation, Synthesis, Timing, Utilisation, VendorReports
+from stc.calibration.vendor_reports import Synthesis, Timing, Utilisation, VendorReports
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task
 from stc.simulation.profile import RESOURCES, with_profile
 
@@ -116,11 +116,13 @@ class Comparison:
         mhz = 1000 / self.clock_ns
         for one in self.reports.synthesis:
             if one.estimated_ns is not None and one.estimated_ns > self.clock_ns:
-                yield (f"C synthesis of {one.kernel} estimates {one.estimated_ns:g} ns for the {self.clock_ns:g} ns of {mhz:g} MHz: "
-                       "some operation or broadcast is too long before anything is placed")
+                asked = f"the {self.clock_ns:g} ns of {mhz:g} MHz"
+                yield (f"C synthesis of {one.kernel} estimates {one.estimated_ns:g} ns for {asked}: an operation or a broadcast is "
+                       "too long before anything is placed")
         timing = self.reports.timing
         if timing is not None and timing.wns < 0:
-            reached = f"; it would close at {reached_mhz(timing, self.clock_ns):.0f} MHz" if reached_mhz(timing, self.clock_ns) else ""
+            mhz = reached_mhz(timing, self.clock_ns)
+            reached = f"; it would close at {mhz:.0f} MHz" if mhz is not None else ""
             clock = f" of clock {timing.clock}" if timing.clock is not None else ""
             yield f"timing is not met: slack {timing.wns:g} ns{clock}, {timing.failing_endpoints:,} endpoints fail{reached}"
 
@@ -185,7 +187,7 @@ def compare(manifest: Manifest, report: Mapping[str, Any], reports: VendorReport
     return Comparison(
         reports, tuple(loops), tuple(silent) if reports.profile is not None else (), tuple(_tasks(manifest, reports)),
         tuple(_totals(report, reports)), clock,
-        CyclesOf(_estimated_cycles(report), modelled, as_reported, _sum(reports.synthesis, manifest), _sum_runs(reports.cosimulation)),
+        CyclesOf(_estimated_cycles(report), modelled, as_reported, _sum(reports.synthesis, manifest), _sum_runs(reports)),
     )  # fmt: skip
 
 
@@ -251,6 +253,6 @@ def _sum(synthesis: Sequence[Synthesis], manifest: Manifest) -> int | None:
     return sum(latencies) if len(latencies) == len(manifest.kernels) and not any(k.units for k in manifest.kernels) else None
 
 
-def _sum_runs(runs: Sequence[Cosimulation]) -> int | None:
-    cycles = [run.cycles for run in runs if run.cycles is not None]
+def _sum_runs(reports: VendorReports) -> int | None:
+    cycles = [run.cycles for run in reports.cosimulation if run.cycles is not None]
     return sum(cycles) if cycles else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from stc.analysis.loop_estimates import MEASURED
 from stc.analysis.resources import task_resources
 from stc.analysis.task_graph import channels_of, task_graph, task_traces
 from stc.codegen.cpp_types import split_token, token_bits
@@ -83,21 +84,32 @@ def build_manifest(
     buffers = buffer_names(design)
     unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.action == "unpack"}
     cycle_ns = platform.cycle_ns
+    kernels = tuple(_kernel(kernel, files, names, buffers, cycle_ns, unpacked) for kernel in design.kernels)
     return Manifest(
         schema_version=SCHEMA_VERSION,
         name=file_name(name),
         platform=platform.name,
-        kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns, unpacked) for kernel in design.kernels),
+        kernels=kernels,
         tensors=tuple(_tensor(tensor, names[tensor], constants.get(tensor)) for tensor in design.host.tensors),
         steps=tuple(_step(step, design, names) for step in design.host.steps),
         tolerance=tolerance,
         versions=_versions(),
         options=options,
-        origins=dict(ORIGINS),
+        origins=_origins(kernels),
         memory=_memory_timing(platform),
         copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
         draws=tuple(draws),
     )
+
+
+def _origins(kernels: Sequence[Kernel]) -> dict[str, str]:
+    """Where figures come from; of loops, how many were measured."""
+    pipelined = [loop for kernel in kernels for loop in kernel.schedule if loop.ii is not None]
+    measured = sum(loop.limit == MEASURED for loop in pipelined)
+    if not measured:
+        return dict(ORIGINS)
+    said = f"{measured} of {len(pipelined)} loops measured (reports of the vendor's tool); else "
+    return ORIGINS | {name: said + ORIGINS[name] for name in ("schedule.ii", "schedule.depth")}
 
 
 def buffer_names(design: Design) -> dict[Buffer, str]:

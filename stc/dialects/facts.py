@@ -264,7 +264,7 @@ LABEL = _text("stc.label")
 PIPELINE = _number("stc.pipeline", _count_of_loop)
 """The initiation interval of a pipelined loop."""
 DEPTH = _number("stc.depth", _count_of_loop)
-"""The stages of a pipelined loop, where they are declared (an own kernel's) and not estimated."""
+"""The stages of a pipelined loop, where they are declared (an own kernel's) or measured, and not estimated."""
 STYLE: Fact[Style] = Fact(
     "stc.style",
     StringAttr,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,10 +16,12 @@ from stc.calibration.vendor_reports import VendorReports, read_reports
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
 from stc.simulation.design_file import is_foreign
+from stc.simulation.profile import RESOURCES
 from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.consoles import messages, output
+from stc.tools.resizing import Resized, require_resizable, resize
 from stc.tools.stages import Told, on_each_stage
 from stc.user_files import json_of, reason_of
 
@@ -30,7 +33,10 @@ PAGE = "docs/card.md"
 
 def calibrate_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote.")],
-    reports: Annotated[Path, typer.Option(metavar="FOLDER", help="The tool's reports of DIR: DIR/build, or any folder above them.")],
+    reports: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tool left its reports of DIR: DIR/build.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="New folder: the same design with FIFOs sized for the reported II and depth.")
+    ] = None,
     run: Annotated[bool, typer.Option("--run/--no-run", help="Simulate the design as estimated, and as the reports say.")] = True,
     everything: Annotated[bool, typer.Option("--all", help="All loops and tasks, not only those that are off.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
@@ -38,25 +44,55 @@ def calibrate_command(
 ) -> None:
     """Say where the estimates of a design were off: loops, resources, clock and cycles, beside the reports of the vendor's tool.
 
-    Below FOLDER it reads csynth.xml, co-simulation, timing and utilisation reports, as far as they are there.
+    Below FOLDER it reads csynth.xml, co-simulation, timing and utilisation reports, as far as they are there. With --out the model
+    is compiled once more, with the schedule it has, and with the intervals and depths of the reports in place of estimates.
 
     Exit codes: 0 fine; 1 the reports say that results are wrong or that the clock is not met; 2 unusable or of another design.
 
     Example: stc calibrate build/gpt2-medium --reports build/gpt2-medium/build
     """
-    own = {"--reports": True}
-    on_each_stage(directory, lambda folder: _calibrated(folder, reports, run, everything, timeout), as_json, own)
+    asked = _Asked(reports, out, run, everything, timeout)
+    on_each_stage(directory, lambda folder: _calibrated(folder, asked), as_json, {"--reports": True})
 
 
-def _calibrated(directory: Path, folder: Path, run: bool, everything: bool, timeout: float) -> Told:
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line says."""
+
+    reports: Path
+    out: Path | None
+    run: bool
+    everything: bool
+    timeout: float
+
+
+def _calibrated(directory: Path, asked: _Asked) -> Told:
     if is_foreign(directory):
         what = "nothing was estimated of a design that stc did not write"
         raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
-    manifest = sound_manifest(directory)
-    reports = read_reports(folder, manifest)
-    simulated = _simulated(directory, manifest, reports, timeout) if run else (None, None)
-    found = compare(manifest, _report_of(directory), reports, simulated)
-    return Told(not found.failures, found.as_json(), lambda: _print(found, everything))
+    if asked.out is not None:
+        require_resizable(directory, asked.out)
+    manifest, report = sound_manifest(directory), _report_of(directory)
+    reports = read_reports(asked.reports, manifest)
+    if asked.out is not None and reports.profile is None:
+        what = "no C synthesis is among the reports, and FIFOs are sized for its loops"
+        raise CompileError(what, where=str(asked.reports), accepted="a folder with csynth.xml; or --out left out")
+    simulated = _simulated(directory, manifest, reports, asked.timeout) if asked.run else (None, None)
+    found = compare(manifest, report, reports, simulated)
+    resized = _resized(directory, manifest, report, found, asked.out) if asked.out is not None else None
+
+    def show() -> None:
+        _print(found, asked.everything)
+        if resized is not None:
+            _print_resized(resized)
+
+    return Told(not found.failures, {**found.as_json(), "resized": None if resized is None else resized.as_json()}, show)
+
+
+def _resized(directory: Path, manifest: Manifest, report: Mapping[str, Any], found: Comparison, out: Path) -> Resized:
+    loops = {(loop.task, loop.loop): (loop.reported_ii, loop.reported_depth) for loop in found.loops}
+    with messages.status("compiling with the reported loops") as status:
+        return resize(directory, manifest, report, loops, out, status.update)
 
 
 def _report_of(directory: Path) -> Mapping[str, Any]:
@@ -130,10 +166,10 @@ def _print_resources(found: Comparison, everything: bool) -> None:
         return
     table = Table("", "DSP", "LUT", "FF", "BRAM18", "URAM", title="resources, modelled -> reported")
     for gap in rows:
-        table.add_row(*map(Text, (gap.of, *(_pair(gap, name) for name in ("dsp", "lut", "ff", "bram18", "uram")))))
+        table.add_row(*map(Text, (gap.of, *(_pair(gap, name) for name in RESOURCES))))
     for use in found.reports.utilisation:
         if use.whole_device:
-            cells = (f"{use.resources[name]:,}" if name in use.resources else "-" for name in ("dsp", "lut", "ff", "bram18", "uram"))
+            cells = (f"{use.resources[name]:,}" if name in use.resources else "-" for name in RESOURCES)
             table.add_row(*map(Text, (f"whole device, shell included ({use.of})", *cells)))
     output.print(table)
 
@@ -160,5 +196,23 @@ def _print_cycles(found: Comparison) -> None:
         "simulated with the reported II and depth": cycles.simulated_as_reported, "estimated by C synthesis": cycles.synthesis,
         "co-simulated": cycles.cosimulated,
     }  # fmt: skip
-    output.print(Text("cycles: " + ("; ".join(f"{count:,} {name}" for name, count in named.items() if count is not None) or "none")))
+    known = [f"{count:,} {name}" for name, count in named.items() if count is not None]
+    output.print(Text("cycles: " + ("; ".join(known) or "none")))
 
+
+
+def _print_resized(resized: Resized) -> None:
+    changes = sorted(resized.changes, key=lambda fifo: -abs(fifo.after - fifo.before) * fifo.bits)
+    table = Table("FIFO", "bits", "depth before", "after", title="FIFO depths, sized for the reported loops")
+    for fifo in changes[:MOST_LISTED]:
+        table.add_row(*map(Text, (fifo.name, str(fifo.bits), f"{fifo.before:,}", f"{fifo.after:,}")))
+    if changes:
+        output.print(table)
+    (bits, new_bits), (cycles, new_cycles) = resized.bits, resized.cycles
+    changed = f"{len(changes)} FIFOs changed, {bits:,} bits before, {new_bits:,} after"
+    changed = changed if changes else f"no FIFO changed ({bits:,} bits)"
+    output.print(Text(f"sized for {resized.loops} reported loops: {changed}"))
+    if cycles is not None and new_cycles is not None:
+        told = f"{cycles:,} with estimated loops, {new_cycles:,} with the reported ones"
+        output.print(Text(f"cycles (estimated by FIFO sizing): {told}"))
+    output.print(Text(f"written: {resized.directory}; next: stc simulate {resized.directory}"))

@@ -19,6 +19,7 @@ from stc.analysis.duplicate_loads import duplicate_load_report
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.loop_report import loop_report
+from stc.analysis.measured_loops import measured_loops
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.memory_ports import memory_ports
 from stc.analysis.resources import resource_report
@@ -139,7 +140,8 @@ def compile_from(
     sizings = report["fifo_sizing"]["kernels"]
     units = units_of(model.module) if recorder.units is None else recorder.units
     searched = {} if recorder.searched is None else recorder.searched.plan
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats, searched)
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats, searched,
+                             measured_loops(model.module))
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},

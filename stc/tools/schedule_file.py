@@ -3,6 +3,7 @@
     [stc.options]            what the passes were asked for
     [NAME]                   one table per computation: tile, order, unroll, vector (`apply-schedule`)
     [stc.parallelism]        lanes, rows and copies of each computation, where they were searched (`choose-parallelism`)
+    [stc.loops]              interval and depth of loops, where they were measured (`apply-measurements`)
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
     [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
     [stc.units]              the compute unit of each task, where there are several (`assign-units`)
@@ -16,7 +17,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -28,13 +29,15 @@ from stc.quantisation.formats import F32, LinearFormat, read_quantisation, requi
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.linalg.choose_parallelism import PARALLELISM_TABLE
 from stc.transforms.pass_pipeline import did_you_mean
+from stc.transforms.stream.apply_measurements import LOOPS_TABLE
 from stc.transforms.stream.assign_units import UNITS_TABLE
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
+from stc.user_files import toml_of
 
 FILE = "schedule.toml"
 
 OPTIONS, FIFOS, FORMATS = "options", "fifos", "formats"
-TABLES = (OPTIONS, PARALLELISM_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
+TABLES = (OPTIONS, PARALLELISM_TABLE, LOOPS_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -47,6 +50,11 @@ _HEAD = """\
 _PARALLELISM = """\
 # Lanes and rows of each computation in a task, and copies of that. Leave this table, and all below, out for another search.
 """
+_LOOPS = """\
+# Initiation interval and depth of pipelined loops, in cycles, as synthesis reported them (stc calibrate); others are estimated.
+# Leave this table out after a change of anything above: the figures are those of that design.
+"""
+
 _FIFOS = """\
 # Tokens that each FIFO has to hold; what is emitted is rounded up to what costs the same.
 # Leave this table out after a change of anything above: it follows from the rest.
@@ -125,10 +133,12 @@ def schedule_text(
     units: Mapping[str, str],
     formats: Mapping[str, LinearFormat | None],
     parallelism: Mapping[str, Parallelism],
+    measured: Mapping[tuple[str, str], tuple[int, int]],
 ) -> str:
     """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
     `memories`: those that were chosen are said; `units`: by task; `formats`: by path
-    of the layer, None: f32; `parallelism`: by computation, before it was copied, empty where nothing was searched."""
+    of the layer, None: f32; `parallelism`: by computation, before it was copied, empty where nothing was searched;
+    `measured`: loops by task and label, interval and depth."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
     comments = _comments()
     for field in fields(PipelineOptions):
@@ -145,6 +155,8 @@ def schedule_text(
         loops = ", ".join(f"{extent} {kind}" for extent, kind in op.loops)
         lines += ["", f"[{_key(op.name)}]", f"# loops: {loops}"]
         lines += [f"{field} = {_value(value)}" for field, value in op.entries.items()]
+    if measured:
+        lines += ["", loops_text(measured)]
     if sizings is not None:
         lines += ["", _FIFOS + f"[{OWN_TABLE}.{FIFOS}]"]
         for fifo in (fifo for kernel in sizings for fifo in kernel["fifos"]):
@@ -158,6 +170,36 @@ def schedule_text(
         lines += ["", _FORMATS + f"[{OWN_TABLE}.{FORMATS}]"]
         lines += [f"{_key(path)} = {_value(str(own or F32))}" for path, own in said.items()]
     return "\n".join(lines) + "\n"
+
+
+def loops_text(loops: Mapping[tuple[str, str], tuple[int, int]]) -> str:
+    """The table of measured loops: interval and depth by task and label."""
+    rows = [f'"{task}.{label}" = {_value(list(figures))}' for (task, label), figures in loops.items()]
+    return "\n".join([_LOOPS + f"[{OWN_TABLE}.{LOOPS_TABLE}]", *rows])
+
+
+def without_entries(text: str, table: str, where: str, keeps: Callable[[str], bool] = lambda key: False) -> str:
+    """A schedule without the entries of our table `table`, but for the keys that `keeps` says.
+
+    CompileError where it cannot be read, or is not written with a line for each entry, as we do.
+    """
+    kept: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        if line.startswith("["):
+            inside = line.strip() == f"[{OWN_TABLE}.{table}]"
+        if not inside or line.startswith(("[", "#")) or keeps(line.partition("=")[0]):
+            kept.append(line)
+    try:
+        before, after = toml_of(text), toml_of("\n".join(kept))
+    except ValueError as error:
+        raise CompileError(f"schedule is not TOML ({error})", where=where, accepted="what `stc compile` wrote") from None
+    expected = {key: value for key, value in before.get(OWN_TABLE, {}).get(table, {}).items() if keeps(key)}
+    before.get(OWN_TABLE, {}).update({table: expected} if table in before.get(OWN_TABLE, {}) else {})
+    if before != after:
+        what = f"'{OWN_TABLE}.{table}' is not written with a line for each entry"
+        raise CompileError(what, where=where, accepted="the file as `stc compile` wrote it")
+    return "\n".join(kept) + "\n"
 
 
 def _comments() -> dict[str, str]:

@@ -26,6 +26,7 @@ STREAM_PASSES = passes_of(
         "assign-units": "AssignUnits",
         "repeat-layers": "RepeatLayers",
         "send-scalars": "SendScalars",
+        "apply-measurements": "ApplyMeasurements",
         "size-fifos": "SizeFifos",
         "choose-storage": "ChooseStorage",
         "verify-bounds": "VerifyBounds",

@@ -13,6 +13,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.loops import pipeline_ii, pipeline_style
+from stc.analysis.measured_loops import measured_loops
 from stc.analysis.memory_beats import memory_beats
 from stc.analysis.stage_legality import illegal_ops
 from stc.analysis.task_graph import streams_of, task_graph, task_traces
@@ -212,7 +213,7 @@ class SizeFifos(FindingPass):
         fifos = tuple(self._sized(graph, fifo, slots, wanted, ends) for fifo in graph.fifos)
         origin, method = "read from a file", "given"
         if found is not None:
-            origin, method = "computed from estimated loop depths", self.strategy
+            origin, method = f"computed from {_depths_told(kernel.op)}", self.strategy
         elif untimed is not None:
             origin, method = "kept from set-fifo-depths, as there is no schedule", "token run"
         return KernelSizing(
@@ -353,6 +354,12 @@ def _scheduled_depths(path: str) -> dict[str, int]:
     if not isinstance(depths, dict) or any(type(depth) is not int for depth in depths.values()):
         raise CompileError("stc.fifos is no table of depths", where=path, accepted="NAME = DEPTH for every FIFO")
     return depths
+
+
+def _depths_told(kernel: KernelOp) -> str:
+    """Where the depths of the kernel's loops come from."""
+    measured = len(measured_loops(kernel))
+    return f"measured depths of {measured} loops, estimated ones of others" if measured else "estimated loop depths"
 
 
 def _require_known(given: Mapping[str, int], known: list[str], where: str) -> None:
