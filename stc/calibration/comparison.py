@@ -143,15 +143,20 @@ class Comparison:
         off = cycles.cosimulated / model - 1
         if abs(off) <= CLOSE_CYCLES:
             return
-        what = "with the tool's II and depth simulation takes" if cycles.simulated_as_reported else "the model says"
-        yield (f"co-simulation takes {cycles.cosimulated:,} cycles, {what} {model:,} ({off:+.1%}): what is left is no loop's: "
-               "the memory of a co-simulation is not the card's, and code between loops has no cycles in the model")
+        told = f"co-simulation takes {cycles.cosimulated:,} cycles,"
+        if cycles.simulated_as_reported is None:
+            yield f"{told} the model says {model:,} ({off:+.1%})"
+            return
+        yield (f"{told} simulation with the reported II and depth {model:,} ({off:+.1%}); what is left is no loop's: the memory of a "
+               "co-simulation is not the card's, and code between loops has no cycles in the model")
 
     def _about_the_run(self) -> Iterator[str]:
         for one in self.reports.synthesis:
             if one.target_ns is not None and abs(one.target_ns - self.clock_ns) > 0.01 * self.clock_ns:
                 yield (f"the tool was asked for {one.target_ns:g} ns and the design is scheduled for {self.clock_ns:g} ns: "
                        "depths are of another clock")
+        if not self.reports.is_of_this_design:
+            yield "no report names a kernel: the timing and utilisation are taken to be of this design"
         if self.silent:
             some = ", ".join(self.silent[:3]) + (", ..." if len(self.silent) > 3 else "")
             yield f"{len(self.silent)} pipelined loops are in no report ({some}): the tool dissolves loops of one iteration"

@@ -94,6 +94,11 @@ class VendorReports:
     utilisation: tuple[Utilisation, ...]
 
     @property
+    def is_of_this_design(self) -> bool:
+        """Whether any report names a kernel: timing, and utilisation of the device, name none."""
+        return bool(self.synthesis or self.cosimulation or any(not use.whole_device for use in self.utilisation))
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """Kinds of reports that are not there, in words."""
         found = {
@@ -297,10 +302,13 @@ def _utilisation(texts: Mapping[Path, str], tops: Mapping[str, str]) -> Iterator
     devices = {path: text for path, text in texts.items() if "Site Type" in text and path not in kernels}
     for path in _of_last_stage(kernels)[:1]:
         header = next((row for row in _rows(kernels[path]) if row[0] == "Name"), [])
-        for row in _rows(kernels[path]):
-            if row[0] in tops and len(row) == len(header):
-                counts = {COLUMNS[name]: _count(name, cell) for name, cell in zip(header, row, strict=True) if name in COLUMNS}
-                yield Utilisation(str(path), row[0], False, counts)
+        own = [row for row in _rows(kernels[path]) if row[0] in tops and len(row) == len(header)]
+        if not own:
+            what = "utilisation of another design: it has a row of no kernel of this one"
+            raise CompileError(what, where=str(path), accepted=f"a report with {', '.join(tops)}")
+        for row in own:
+            counts = {COLUMNS[name]: _count(name, cell) for name, cell in zip(header, row, strict=True) if name in COLUMNS}
+            yield Utilisation(str(path), row[0], False, counts)
     for path in _of_last_stage(devices)[:1]:
         rows = {row[0].rstrip("*"): row for row in reversed(_rows(devices[path])) if row[0].rstrip("*") in SITES and len(row) > 1}
         if rows:

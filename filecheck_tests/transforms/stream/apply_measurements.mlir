@@ -1,0 +1,25 @@
+// RUN: stc-opt %s -p 'apply-measurements{schedule="%S/Inputs/measured.toml"}' | filecheck %s
+
+// Two of three loops were measured: the first is slower and deeper than asked, the second as asked.
+!S = !stream.stream<vector<1xf32>, depth: 2>
+dataflow.kernel @k() {
+  %s = stream.create @s : !S  %t = stream.create @t : !S
+  dataflow.task @copy ins(%a = %s : !S) outs(%b = %t : !S) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index
+    scf.for %i = %c0 to %c3 step %c1 {
+      %v = stream.read %a : !S
+      stream.write %v into %b : !S
+    } {stc.label = "moved", stc.pipeline = 1 : i32}
+    scf.for %i = %c0 to %c3 step %c1 {
+      %v = stream.read %a : !S
+      stream.write %v into %b : !S
+    } {stc.label = "elsewhere", stc.pipeline = 1 : i32}
+    scf.for %i = %c0 to %c3 step %c1 {
+      %v = stream.read %a : !S
+      stream.write %v into %b : !S
+    } {stc.label = "left", stc.pipeline = 1 : i32}
+  }
+}
+// CHECK: } {stc.label = "moved", stc.pipeline = 2 : i32, stc.depth = 19 : i32}
+// CHECK: } {stc.label = "elsewhere", stc.pipeline = 1 : i32, stc.depth = 3 : i32}
+// CHECK: } {stc.label = "left", stc.pipeline = 1 : i32}
