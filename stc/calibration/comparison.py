@@ -147,8 +147,8 @@ class Comparison:
         if cycles.simulated_as_reported is None:
             yield f"{told} the model says {model:,} ({off:+.1%})"
             return
-        yield (f"{told} simulation with the reported II and depth {model:,} ({off:+.1%}); what is left is no loop's: the memory of a "
-               "co-simulation is not the card's, and code between loops has no cycles in the model")
+        yield (f"{told} simulation with the reported II and depth {model:,} ({off:+.1%}); what is left is no loop's: the memory of "
+               "a co-simulation is not the card's, and code between loops has no cycles in the model")
 
     def _about_the_run(self) -> Iterator[str]:
         for one in self.reports.synthesis:

@@ -25,7 +25,8 @@ def write_synthesis(folder: Path, manifest: Manifest, figures: Figures | None = 
         place.mkdir(parents=True)
         summary = "\n".join(_module(task.name, "", task.resources) for task in kernel.tasks)
         total = f"<ModuleInformation>{summary}</ModuleInformation>"
-        (place / "csynth.xml").write_text(_profile(kernel.name, clock_ns, estimated_ns, "", TaskResources(9, 8000, 7000, 6, 0), total))
+        area = TaskResources(9, 8000, 7000, 6, 0)
+        (place / "csynth.xml").write_text(_profile(kernel.name, clock_ns, estimated_ns, "", area, total))
         for task in kernel.tasks:
             (place / f"{task.name}_csynth.xml").write_text(_profile(task.name, clock_ns, estimated_ns, "", task.resources))
         for loop in kernel.schedule:
@@ -190,7 +191,8 @@ def write_device_utilisation(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rows = [["Site Type", "Used", "Fixed", "Available", "Util%"], ["CLB LUTs*", "240001", "0", "1303680", "18.4"],
             ["  LUT as Logic", "200000", "0", "1303680", "15.3"], ["CLB Registers", "300002", "0", "2607360", "11.5"],
-            ["Block RAM Tile", "297.5", "0", "2016", "14.8"], ["URAM", "3", "0", "960", "0.3"], ["DSPs", "1588", "4", "9024", "17.6"]]
+            ["Block RAM Tile", "297.5", "0", "2016", "14.8"], ["URAM", "3", "0", "960", "0.3"],
+            ["DSPs", "1588", "4", "9024", "17.6"]]
     design = "| Design       : level0_wrapper\n| Design State : Routed\n"
     (folder / "impl_1_full_util_routed.rpt").write_text(design + "\n".join(map(_row, rows)) + "\n")
 

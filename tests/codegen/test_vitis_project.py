@@ -88,6 +88,7 @@ echo "$STC_STEP $STC_KERNEL $STC_CLOCK_NS $STC_DRAWS" >> "$STC_PROJECT/calls"
 mkdir -p $STC_KERNEL/solution/syn/report
 echo $STC_KERNEL > $STC_KERNEL/solution/syn/report/csynth.xml
 touch $STC_KERNEL/solution/syn/report/${STC_KERNEL}_csynth.xml
+mkdir -p $STC_KERNEL/solution/sim/report && touch $STC_KERNEL/solution/sim/report/${STC_KERNEL}_cosim.rpt
 """
 
 
@@ -112,6 +113,11 @@ def test_targets_run_the_script_per_kernel(target: str, step: str, has_reports: 
     assert [(folder / name).read_text().strip() for name in sorted(reports) if name.endswith("/csynth.xml")] == (
         kernels if has_reports else []
     )
+    runs = {path.name for path in folder.rglob("*_cosim.rpt")}
+    assert runs == ({f"{kernel}_cosim.rpt" for kernel in kernels} if target == "cosim" else set())
+    marks = set(read_manifest(project).marks)
+    assert all(set(path.read_text().split()) == marks for path in folder.rglob("design.txt"))
+    assert len(list(folder.rglob("design.txt"))) == (len(kernels) if has_reports else 0), "what stc calibrate knows reports by"
 
 
 def test_a_failing_tool_fails_the_target(emitted: Callable[[str], Path], tmp_path: Path) -> None:
