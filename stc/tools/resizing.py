@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from stc.manifest.files import read_manifest
 from stc.manifest.model_files import MODEL
 from stc.manifest.schema import OWN_KERNEL, Manifest, Stream
 from stc.pipeline import PipelineOptions
+from stc.platforms.platform import PLATFORM_FILE
 from stc.tools.loading import load_all
 from stc.tools.plan import Plan, read_edit
 from stc.tools.request import CompileRequest
@@ -82,7 +83,7 @@ def resize(
         schedule = Path(folder) / FILE
         schedule.write_text(calibrated_schedule(_read(directory / FILE), loops, str(directory / FILE)), encoding="utf-8")
         project = Path(folder) / "project"
-        found = compile_model(_request(manifest, schedule, emits_ir=(directory / "ir").is_dir()), project, progress)
+        found = compile_model(_request(directory, manifest, schedule, emits_ir=(directory / "ir").is_dir()), project, progress)
         made = read_manifest(project)
         _require_same(manifest, made, str(directory))
         if out.exists():
@@ -111,11 +112,13 @@ def _read(path: Path) -> str:
         raise CompileError(f"cannot read it ({reason_of(error)})", where=str(path), accepted="the file of the project") from None
 
 
-def _request(manifest: Manifest, schedule: Path, *, emits_ir: bool) -> CompileRequest:
-    """What the project was compiled from, as its manifest says, with another schedule."""
+def _request(directory: Path, manifest: Manifest, schedule: Path, *, emits_ir: bool) -> CompileRequest:
+    """What the project was compiled from, by its manifest, with another schedule; of a platform file that is gone it has a copy."""
     said = manifest.options
     load_all(said.get("load", ()))
     options = with_schedule(PipelineOptions(schedule=str(schedule), kernel_name=said.get("kernel_name", "")), ())
+    if options.platform.endswith(".toml") and not Path(options.platform).is_file():
+        options = replace(options, platform=str(directory / PLATFORM_FILE))
     known = {field.name for field in fields(CompileRequest)} - {"options", "plan", "given", "first", "emit_ir", "confirm"}
     of_model = {name: value for name, value in said.items() if name in known}
     if isinstance(draws := of_model.get("check_inputs"), list):
