@@ -24,7 +24,7 @@ from stc.tools.plan import Plan, read_edit
 from stc.tools.request import CompileRequest
 from stc.tools.schedule_file import FIFOS, FILE, loops_text, with_schedule, without_entries
 from stc.transforms.linalg.apply_schedule import OWN_TABLE
-from stc.transforms.stream.apply_measurements import LOOPS_TABLE
+from stc.transforms.stream.apply_measurements import LOOPS_TABLE, ApplyMeasurements
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 from stc.user_files import reason_of
 
@@ -78,14 +78,17 @@ def resize(
     require_resizable(directory, out)
     own = {task.name for kernel in manifest.kernels for task in kernel.tasks if task.kind == OWN_KERNEL}
     loops = {key: figures for key, figures in loops.items() if key[0] not in own}
+    names = _names_in_ir(manifest, report, str(directory))
+    in_ir = {(names[task], label): figures for (task, label), figures in loops.items()}
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.absolute().parent) as folder:
         schedule = Path(folder) / FILE
-        schedule.write_text(calibrated_schedule(_read(directory / FILE), loops, str(directory / FILE)), encoding="utf-8")
+        schedule.write_text(calibrated_schedule(_read(directory / FILE), in_ir, str(directory / FILE)), encoding="utf-8")
         project = Path(folder) / "project"
         found = compile_model(_request(directory, manifest, schedule, emits_ir=(directory / "ir").is_dir()), project, progress)
         made = read_manifest(project)
         _require_same(manifest, made, str(directory))
+        _require_applied(loops, made, str(directory))
         if out.exists():
             out.rmdir()
         project.rename(out)
@@ -95,6 +98,19 @@ def resize(
     bits = tuple(sum(fifo.bits * fifo.depth for fifo in fifos.values()) for fifos in (before, after))
     cycles = tuple((each.get("throughput") or {}).get("cycles") for each in (report, found))
     return Resized(str(out), len(loops), tuple(changes), (bits[0], bits[1]), (cycles[0], cycles[1]))
+
+
+def _names_in_ir(manifest: Manifest, report: Mapping[str, Any], where: str) -> dict[str, str]:
+    """What the IR calls the tasks with pipelined loops: functions of the C++ may have another name where theirs was taken.
+
+    report.json lists the same loops by the names of the IR; CompileError where it does not.
+    """
+    ours = [(loop.task, loop.label) for kernel in manifest.kernels for loop in kernel.schedule if loop.ii is not None]
+    listed: list[dict[str, Any]] = (report.get("loops") or {}).get("list") or []
+    if [label for _, label in ours] != [entry.get("loop") for entry in listed]:
+        accepted = "a project as `stc compile` wrote it"
+        raise CompileError("report.json lists other loops than manifest.json", where=where, accepted=accepted)
+    return {task: str(entry.get("task")) for (task, _), entry in zip(ours, listed, strict=True)}
 
 
 def calibrated_schedule(text: str, loops: MeasuredLoops, where: str) -> str:
@@ -140,6 +156,14 @@ def _require_same(before: Manifest, after: Manifest, where: str) -> None:
             some = ", ".join(map(str, sorted(one ^ other)[:3]))
             raise CompileError(f"compiled once more it has other {what} ({some})", where=where,
                                accepted=f"the model '{before.options.get('model')}' as it was, and the same version of stc")
+
+
+def _require_applied(loops: MeasuredLoops, made: Manifest, where: str) -> None:
+    """CompileError where a loop has not got its figures."""
+    found = {(loop.task, loop.label): (loop.ii, loop.depth) for kernel in made.kernels for loop in kernel.schedule}
+    if missed := next((key for key, figures in loops.items() if found.get(key) != figures), None):
+        what = f"the reported figures of loop '{missed[1]}' of task '{missed[0]}' do not reach the design"
+        raise CompileError(what, where=where, accepted=f"a pipeline with the pass {ApplyMeasurements.name}, as ours is")
 
 
 def _loops(manifest: Manifest) -> set[str]:
