@@ -228,7 +228,7 @@ def _totals(report: Mapping[str, Any], reports: VendorReports) -> Iterator[Resou
     total = {name: int(count) for name, count in (report.get("resources") or {}).get("total", {}).items() if name in RESOURCES}
     routed = [use for use in reports.utilisation if not use.whole_device]
     for what, figures in (("all kernels, C synthesis", reports.synthesis), ("all kernels, placed and routed", routed)):
-        if total and figures:
+        if total and reports.covers_all(figures):
             yield _gap(what, total, _added(figures))
 
 

@@ -84,9 +84,12 @@ class Utilisation:
 
 @dataclass(frozen=True)
 class VendorReports:
-    """All that was found below a folder; `loops` and resources of tasks are its profile's, None where there was no synthesis."""
+    """All that was found below a folder, for a design with these top functions: `kernels`, or the units that they are built as.
+
+    Loops and resources of tasks are those of `profile`, None where there was no synthesis."""
 
     folder: str
+    kernels: tuple[str, ...]
     profile: Profile | None
     synthesis: tuple[Synthesis, ...]
     cosimulation: tuple[Cosimulation, ...]
@@ -105,7 +108,13 @@ class VendorReports:
             "C synthesis (csynth.xml)": self.synthesis, "co-simulation (*_cosim.rpt)": self.cosimulation,
             "timing summary (*timing_summary*.rpt)": self.timing, "utilisation (*util*.rpt)": self.utilisation,
         }  # fmt: skip
-        return tuple(name for name, reports in found.items() if not reports)
+        seen = {one.kernel for one in self.synthesis}
+        others = (f"C synthesis of {name}" for name in self.kernels if seen and name not in seen)
+        return (*(name for name, reports in found.items() if not reports), *others)
+
+    def covers_all(self, figures: Sequence[Synthesis | Utilisation]) -> bool:
+        """Whether there is one of each top function, so that their sum is that of the design."""
+        return {one.kernel if isinstance(one, Synthesis) else one.of for one in figures} == {*self.kernels}
 
 
 def read_reports(folder: Path, manifest: Manifest) -> VendorReports:
@@ -129,7 +138,7 @@ def read_reports(folder: Path, manifest: Manifest) -> VendorReports:
     summary = next((path for path in files if path.name == "csynth.xml"), None)
     source = folder if has_modules else summary
     profile = read_profile(source, manifest) if synthesis and source is not None else None
-    return VendorReports(str(folder), profile, synthesis, cosimulation, timing, utilisation)
+    return VendorReports(str(folder), tuple(tops), profile, synthesis, cosimulation, timing, utilisation)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -95,4 +96,10 @@ def test_nothing_is_written_where_it_is_refused(project: Path, tmp_path: Path) -
     with pytest.raises(CompileError, match="output folder is not empty"):
         stc("calibrate", project, "--reports", folder, "--out", new)
     assert (new / "mine.txt").read_text() == "kept"
+    other = tmp_path / "other"
+    shutil.copytree(project, other)
+    (other / "report.json").write_text((project / "report.json").read_text().replace('"loop": "tile_row"', '"loop": "row"'))
+    with pytest.raises(CompileError, match="lists other loops than"):
+        stc("calibrate", other, "--reports", folder, "--no-run", "--out", tmp_path / "newer")
+    shutil.rmtree(other)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["new", "reports"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from written_reports import (
 from stc.calibration.comparison import Comparison, compare
 from stc.calibration.vendor_reports import read_reports
 from stc.diagnostics import CompileError
-from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, MemoryTiming, Task, TaskResources
+from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, MemoryTiming, Task, TaskResources, Unit
 
 
 def loop(label: str, parent: str | None, trip: int, ii: int | None, flattened: bool = False) -> LoopSchedule:
@@ -153,6 +154,17 @@ def test_a_cosimulation_of_another_kernel_alone_is_refused(tmp_path: Path) -> No
     write_cosimulation(tmp_path, "other", 5)
     with pytest.raises(CompileError, match="a co-simulation of another design"):
         read_reports(tmp_path, MANIFEST)
+
+
+def test_a_kernel_of_two_units_has_two_tops(tmp_path: Path) -> None:
+    units = tuple(Unit(name, (task,), (), (), (), (), True) for name, task in (("body", "fc"), ("memory", "store")))
+    manifest = replace(MANIFEST, kernels=(replace(KERNEL, units=units),))
+    write_synthesis(tmp_path, manifest)
+    found = compare(manifest, REPORT, read_reports(tmp_path, manifest), (None, None))
+    assert [gap.reported["lut"] for gap in found.totals] == [16000] and found.cycles.synthesis is None, "they run together"
+    shutil.rmtree(tmp_path / "csynth" / "memory")
+    found = compare(manifest, REPORT, read_reports(tmp_path, manifest), (None, None))
+    assert found.totals == () and "C synthesis of memory" in found.reports.missing
 
 
 def test_no_reports_and_no_folder(tmp_path: Path) -> None:

@@ -19,18 +19,19 @@ Figures = Mapping[tuple[str, str], tuple[int, int]]
 
 def write_synthesis(folder: Path, manifest: Manifest, figures: Figures | None = None, clock_ns: float = 4.0,
                     estimated_ns: float = 2.92) -> None:
-    """`csynth.xml` of each kernel, and a file for each module: pipelined loops are in modules of their own."""
-    for kernel in manifest.kernels:
-        place = folder / "csynth" / kernel.name
+    """`csynth.xml` of each top function, and a file for each module: pipelined loops are in modules of their own."""
+    for kernel, unit in [(kernel, unit) for kernel in manifest.kernels for unit in kernel.built]:
+        place = folder / "csynth" / unit.name
         place.mkdir(parents=True)
-        summary = "\n".join(_module(task.name, "", task.resources) for task in kernel.tasks)
+        tasks = [task for task in kernel.tasks if task.name in unit.tasks]
+        summary = "\n".join(_module(task.name, "", task.resources) for task in tasks)
         total = f"<ModuleInformation>{summary}</ModuleInformation>"
         area = TaskResources(9, 8000, 7000, 6, 0)
-        (place / "csynth.xml").write_text(_profile(kernel.name, clock_ns, estimated_ns, "", area, total))
-        for task in kernel.tasks:
+        (place / "csynth.xml").write_text(_profile(unit.name, clock_ns, estimated_ns, "", area, total))
+        for task in tasks:
             (place / f"{task.name}_csynth.xml").write_text(_profile(task.name, clock_ns, estimated_ns, "", task.resources))
         for loop in kernel.schedule:
-            if loop.ii is not None:
+            if loop.ii is not None and loop.task in unit.tasks:
                 nest = _nest(kernel, loop)
                 name = "_".join(one.label for one in reversed(nest))
                 ii, depth = (figures or {}).get((loop.task, loop.label), (loop.ii, loop.depth or 1))
