@@ -20,7 +20,7 @@ Figures = Mapping[tuple[str, str], tuple[int, int]]
 def write_synthesis(folder: Path, manifest: Manifest, figures: Figures | None = None, clock_ns: float = 4.0,
                     estimated_ns: float = 2.92) -> None:
     """`csynth.xml` of each top function, and a file for each module: pipelined loops are in modules of their own."""
-    for kernel, unit in [(kernel, unit) for kernel in manifest.kernels for unit in kernel.built]:
+    for kernel, unit in [(one, unit) for one in manifest.kernels for unit in one.built]:
         place = folder / "csynth" / unit.name
         place.mkdir(parents=True)
         tasks = [task for task in kernel.tasks if task.name in unit.tasks]

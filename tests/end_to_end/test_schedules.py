@@ -113,7 +113,7 @@ def test_lanes_that_it_says_are_not_searched_otherwise(tmp_path: Path) -> None:
         ("[stc.formats]\nfc = ''\n", "'' is no format of a layer; accepted: f32, or bits=..., group="),
         ("[stc.formats]\nfc = 'bits=4,fc.bits=8'\n", "'bits=4,fc.bits=8' is no format of a layer"),
         ("[stc.formats]\nfc = 'kv=int8'\n", "'kv=int8' is no format of a layer"),
-        ("[stc.fifo]\nx = 8\n", "there is no table 'stc.fifo'; accepted: options, parallelism, fifos, memories"),
+        ("[stc.fifo]\nx = 8\n", "there is no table 'stc.fifo'; accepted: options, parallelism, loops, fifos, memories"),
     ],
 )
 def test_wrong_tables(text: str, complaint: str, tmp_path: Path) -> None:
