@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
-from stc.simulation.profile import MOST_BYTES, XML_RESOURCES, Profile, read_profile, read_xml
+from stc.simulation.profile import MOST_BYTES, XML_RESOURCES, Profile, read_modules, read_xml
 from stc.user_files import reason_of
 
 MARK_FILE = "design.txt"
@@ -117,14 +117,15 @@ class VendorReports:
         return {one.kernel if isinstance(one, Synthesis) else one.of for one in figures} == {*self.kernels}
 
 
-def read_reports(folder: Path, manifest: Manifest) -> VendorReports:
-    """The reports below `folder` that are of the design of `manifest`.
+def read_reports(folders: Sequence[Path], manifest: Manifest) -> VendorReports:
+    """The reports below `folders` that are of the design of `manifest`.
 
     CompileError where there are none, where they are of another design, and where one cannot be read.
     """
-    if not folder.is_dir():
-        raise CompileError("no folder of reports", where=str(folder), accepted="the folder that the vendor's tool left reports in")
-    files = _files(folder)
+    if none := next((folder for folder in folders if not folder.is_dir()), None):
+        raise CompileError("no folder of reports", where=str(none), accepted="the folder that the vendor's tool left reports in")
+    files = [*dict.fromkeys(path for folder in folders for path in _files(folder))]
+    source = ", ".join(map(str, folders))
     tops = {unit.name: kernel.name for kernel in manifest.kernels for unit in kernel.built}
     _check_marks([path for path in files if path.name == MARK_FILE], manifest)
     synthesis = _synthesis([path for path in files if path.name.endswith("csynth.xml")], tops)
@@ -133,12 +134,10 @@ def read_reports(folder: Path, manifest: Manifest) -> VendorReports:
     timing, utilisation = _timing(texts), tuple(_utilisation(texts, tops))
     if not (synthesis or cosimulation or timing or utilisation):
         accepted = f"csynth.xml, *_cosim.rpt, timing and utilisation reports of {', '.join(tops)}"
-        raise CompileError("no report of the vendor's tool below it", where=str(folder), accepted=accepted)
-    has_modules = any(path.name.endswith("_csynth.xml") for path in files)
-    summary = next((path for path in files if path.name == "csynth.xml"), None)
-    source = folder if has_modules else summary
-    profile = read_profile(source, manifest) if synthesis and source is not None else None
-    return VendorReports(str(folder), tuple(tops), profile, synthesis, cosimulation, timing, utilisation)
+        raise CompileError("no report of the vendor's tool below it", where=source, accepted=accepted)
+    modules = [path for path in files if path.name.endswith("_csynth.xml")] or [path for path in files if path.name == "csynth.xml"]
+    profile = read_modules(modules, source, manifest) if synthesis else None
+    return VendorReports(source, tuple(tops), profile, synthesis, cosimulation, timing, utilisation)
 
 
 def _files(folder: Path) -> list[Path]:

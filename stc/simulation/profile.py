@@ -95,6 +95,13 @@ def read_profile(path: Path, manifest: Manifest) -> Profile:
     return profile
 
 
+def read_modules(files: Sequence[Path], source: str, manifest: Manifest) -> Profile:
+    """As `read_profile`, of the reports of modules in `files`, which were found in `source`."""
+    profile = _from_modules(files, source, [task.name for kernel in manifest.kernels for task in kernel.tasks])
+    _check(profile, manifest)
+    return profile
+
+
 def read_figures(path: Path, tasks: Sequence[str]) -> Profile:
     """The figures in `path`, which may be of other loops than a design has. `tasks`: whose modules there may be."""
     if path.is_dir():
@@ -282,11 +289,15 @@ def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
     files = sorted(path for path in folder.rglob("*_csynth.xml"))
     if not files:
         raise CompileError("no *_csynth.xml in it", where=str(folder), accepted=ACCEPTED)
+    return _from_modules(files, str(folder), tasks)
+
+
+def _from_modules(files: Sequence[Path], source: str, tasks: Sequence[str]) -> Profile:
     parts = _without_copies({path: _checked(_modules(read_xml(path), str(path), tasks)) for path in files})
     loops = tuple(loop for part in parts for loop in part.loops)
     if not loops:
-        raise CompileError("no pipelined loop in its *_csynth.xml", where=str(folder), accepted=ACCEPTED)
-    return Profile(str(folder), loops, {task: figures for part in parts for task, figures in part.resources.items()})
+        raise CompileError("no pipelined loop in its *_csynth.xml", where=source, accepted=ACCEPTED)
+    return Profile(source, loops, {task: figures for part in parts for task, figures in part.resources.items()})
 
 
 def _without_copies(reports: Mapping[Path, Profile]) -> list[Profile]:
@@ -296,7 +307,7 @@ def _without_copies(reports: Mapping[Path, Profile]) -> list[Profile]:
         other, known = first.setdefault(path.name, (path, found))
         if (known.loops, known.resources) != (found.loops, found.resources):
             what = f"says something else than {other}"
-            raise CompileError(what, where=str(path), accepted="a folder with the reports of one run of the tool")
+            raise CompileError(what, where=str(path), accepted="folders with the reports of one run of the tool")
     return [found for _, found in first.values()]
 
 

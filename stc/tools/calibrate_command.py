@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +33,9 @@ PAGE = "docs/card.md"
 
 def calibrate_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote.")],
-    reports: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tool left its reports of DIR: DIR/build.")],
+    reports: Annotated[
+        list[Path], typer.Option(metavar="FOLDER", help="Where the tool left its reports of DIR: DIR/build. Several times, too.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="New folder: the same design with FIFOs sized for the reported II and depth.")
     ] = None,
@@ -59,7 +61,7 @@ def calibrate_command(
 class _Asked:
     """What the command line says."""
 
-    reports: Path
+    reports: Sequence[Path]
     out: Path | None
     run: bool
     everything: bool
@@ -76,7 +78,7 @@ def _calibrated(directory: Path, asked: _Asked) -> Told:
     reports = read_reports(asked.reports, manifest)
     if asked.out is not None and reports.profile is None:
         what = "no C synthesis is among the reports, and FIFOs are sized for its loops"
-        raise CompileError(what, where=str(asked.reports), accepted="a folder with csynth.xml; or --out left out")
+        raise CompileError(what, where=reports.folder, accepted="a folder with csynth.xml; or --out left out")
     simulated = _simulated(directory, manifest, reports, asked.timeout) if asked.run else (None, None)
     found = compare(manifest, report, reports, simulated)
     resized = _resized(directory, manifest, report, found, asked.out) if asked.out is not None else None

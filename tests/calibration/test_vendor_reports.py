@@ -44,11 +44,11 @@ def write_all(folder: Path, wns: float = 0.125) -> Path:
 
 
 def compared(folder: Path) -> Comparison:
-    return compare(MANIFEST, REPORT, read_reports(folder, MANIFEST), (510, 600))
+    return compare(MANIFEST, REPORT, read_reports([folder], MANIFEST), (510, 600))
 
 
 def test_everything_is_found_and_read(tmp_path: Path) -> None:
-    reports = read_reports(write_all(tmp_path), MANIFEST)
+    reports = read_reports([write_all(tmp_path)], MANIFEST)
     assert reports.profile is not None and not reports.missing
     assert {(row.task, row.loop, row.ii, row.depth, row.trips) for row in reports.profile.loops} == {
         ("fc", "mac_k_mac", 2, 19, 20), ("fc", "write", 1, 11, 7),
@@ -65,11 +65,22 @@ def test_everything_is_found_and_read(tmp_path: Path) -> None:
     assert device.resources == {"dsp": 1588, "lut": 240001, "ff": 300002, "bram18": 595, "uram": 3}
 
 
+def test_folders_of_several_runs(tmp_path: Path) -> None:
+    """What another run of the tool left beside them does not count where its folder is not named; one named twice counts once."""
+    write_all(tmp_path)
+    other = tmp_path / "other"
+    write_synthesis(other, MANIFEST, {("fc", "mac"): (4, 40)})
+    with pytest.raises(CompileError, match="accepted: folders with the reports of one run"):
+        read_reports([tmp_path], MANIFEST)
+    found = read_reports([tmp_path / "csynth", tmp_path / "link", tmp_path / "link"], MANIFEST)
+    assert found.missing == () and found.profile is not None and {row.ii for row in found.profile.loops} == {1, 2}
+
+
 def test_the_last_stage_counts(tmp_path: Path) -> None:
     write_timing(tmp_path, -0.5, "impl_1_timing_summary_placed.rpt")
     write_timing(tmp_path, -0.25, "impl_1_timing_summary_routed.rpt")
     write_timing(tmp_path, 0.015, "impl_1_timing_summary_postroute_physopted.rpt")
-    reports = read_reports(tmp_path, MANIFEST)
+    reports = read_reports([tmp_path], MANIFEST)
     assert reports.timing is not None and reports.timing.wns == 0.015
     assert len(reports.missing) == 3 and reports.profile is None
     assert "taken to be of this design" in " ".join(compare(MANIFEST, REPORT, reports, (None, None)).sentences)
@@ -95,7 +106,7 @@ def test_what_keeps_it_from_the_card(tmp_path: Path) -> None:
     assert "co-simulation of top failed" in wrong
     assert "slack -0.44 ns of clock clk_kernel_00_unbuffered_net, 37 endpoints fail; it would close at 225 MHz" in slow
     write_synthesis(tmp_path / "again", MANIFEST, clock_ns=3.33, estimated_ns=4.1)
-    alone = compare(MANIFEST, REPORT, read_reports(tmp_path / "again", MANIFEST), (None, None))
+    alone = compare(MANIFEST, REPORT, read_reports([tmp_path / "again"], MANIFEST), (None, None))
     assert "estimates 4.1 ns for the 4 ns of 250 MHz" in " ".join(alone.failures)
     assert "asked for 3.33 ns" in " ".join(alone.sentences)
 
@@ -147,39 +158,39 @@ def huge(folder: Path) -> None:
 def test_what_cannot_be_of_this_design_is_refused(tmp_path: Path, change: Callable[[Path], None], said: str) -> None:
     change(write_all(tmp_path))
     with pytest.raises(CompileError, match=said):
-        read_reports(tmp_path, MANIFEST)
+        read_reports([tmp_path], MANIFEST)
 
 
 def test_a_cosimulation_of_another_kernel_alone_is_refused(tmp_path: Path) -> None:
     write_cosimulation(tmp_path, "other", 5)
     with pytest.raises(CompileError, match="a co-simulation of another design"):
-        read_reports(tmp_path, MANIFEST)
+        read_reports([tmp_path], MANIFEST)
 
 
 def test_a_kernel_of_two_units_has_two_tops(tmp_path: Path) -> None:
     units = tuple(Unit(name, (task,), (), (), (), (), True) for name, task in (("body", "fc"), ("memory", "store")))
     manifest = replace(MANIFEST, kernels=(replace(KERNEL, units=units),))
     write_synthesis(tmp_path, manifest)
-    found = compare(manifest, REPORT, read_reports(tmp_path, manifest), (None, None))
+    found = compare(manifest, REPORT, read_reports([tmp_path], manifest), (None, None))
     assert [gap.reported["lut"] for gap in found.totals] == [16000] and found.cycles.synthesis is None, "they run together"
     shutil.rmtree(tmp_path / "csynth" / "memory")
-    found = compare(manifest, REPORT, read_reports(tmp_path, manifest), (None, None))
+    found = compare(manifest, REPORT, read_reports([tmp_path], manifest), (None, None))
     assert found.totals == () and "C synthesis of memory" in found.reports.missing
 
 
 def test_no_reports_and_no_folder(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("csynth.xml")
     with pytest.raises(CompileError, match="no report of the vendor's tool below it"):
-        read_reports(tmp_path, MANIFEST)
+        read_reports([tmp_path], MANIFEST)
     with pytest.raises(CompileError, match="no folder of reports"):
-        read_reports(tmp_path / "notes.txt", MANIFEST)
+        read_reports([tmp_path / "notes.txt"], MANIFEST)
 
 
 def test_what_depends_on_data_is_not_compared(tmp_path: Path) -> None:
     """Trip counts of loops that scalars decide, and those that the tool does not know."""
     write_all(tmp_path)
     edited("fc_Pipeline_write_csynth.xml", "<TripCount>7<", "<TripCount>1 ~ 7<")(tmp_path)
-    read_reports(tmp_path, MANIFEST)
+    read_reports([tmp_path], MANIFEST)
     edited("fc_Pipeline_write_csynth.xml", "<TripCount>1 ~ 7<", "<TripCount>6<")(tmp_path)
     sized = replace(KERNEL, schedule=(*LOOPS[:3], replace(LOOPS[3], size="seq<=7")))
-    read_reports(tmp_path, replace(MANIFEST, kernels=(sized,)))
+    read_reports([tmp_path], replace(MANIFEST, kernels=(sized,)))
