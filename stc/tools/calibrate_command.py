@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -21,9 +21,11 @@ from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.consoles import messages, output
-from stc.tools.resizing import Resized, require_resizable, resize
 from stc.tools.stages import Told, on_each_stage
 from stc.user_files import json_of, reason_of
+
+if TYPE_CHECKING:
+    from stc.tools.resizing import Resized
 
 REPORT = "report.json"
 MOST_LISTED = 40
@@ -73,6 +75,8 @@ def _calibrated(directory: Path, asked: _Asked) -> Told:
         what = "nothing was estimated of a design that stc did not write"
         raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
     if asked.out is not None:
+        from stc.tools.resizing import require_resizable
+
         require_resizable(directory, asked.out)
     manifest, report = sound_manifest(directory), _report_of(directory)
     reports = read_reports(asked.reports, manifest)
@@ -92,6 +96,8 @@ def _calibrated(directory: Path, asked: _Asked) -> Told:
 
 
 def _resized(directory: Path, manifest: Manifest, report: Mapping[str, Any], found: Comparison, out: Path) -> Resized:
+    from stc.tools.resizing import resize  # all of the compiler: only where it is asked for
+
     loops = {(loop.task, loop.loop): (loop.reported_ii, loop.reported_depth) for loop in found.loops}
     with messages.status("compiling with the reported loops") as status:
         return resize(directory, manifest, report, loops, out, status.update)
