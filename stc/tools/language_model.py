@@ -25,6 +25,7 @@ from stc.manifest.files import MANIFEST, digest, read_manifest
 from stc.manifest.model_files import MODEL, cache_layout, checked_file, model_to_json, parameter_layouts, require_cache
 from stc.manifest.model_schema import (
     DECODE,
+    HEAD,
     MODEL_VERSION,
     PREFILL,
     CheckedFile,
@@ -47,6 +48,7 @@ from stc.tools.model_room import lacking_room
 from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
+from stc.tools.schedule_file import require_folder, require_stages, stage_schedule, with_schedule
 from stc.tools.start import Start
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ ROWS = 16
 
 TOKENIZER = "tokenizer.json"
 POSITION = "pos"
+OF_ALL_STAGES = frozenset({"layers", "platform", "quantize"})
+"""Options that the schedule of one stage does not decide: its neighbours would have others."""
 ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
 
@@ -80,6 +84,7 @@ def compile_language_model(
     `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
+    require_folder(request.options.schedule)
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 
@@ -123,8 +128,9 @@ class _Compiler:
             self._model.require_quantisation(self._quantize)
         self._rows = max(1, min(asked, self._model.max_seq - 2))  # a cached layer leaves room
         self._rows_of = {PREFILL: self._rows, DECODE: 1} if self._rows > 1 else {DECODE: 1}
-        kernels = len(set(self._model.layer_kinds)) * len(self._rows_of) + 1
-        self._budget = part_of(request.options.budget, kernels)  # one binary has all of them
+        names = [_stage_name(stage, kind) for stage in self._rows_of for kind in set(self._model.layer_kinds)] + [HEAD]
+        require_stages(request.options.schedule, names)
+        self._budget = part_of(request.options.budget, len(names))  # one binary has all of them
 
     def compiled(self) -> ModelManifest:
         model = self._model
@@ -135,7 +141,7 @@ class _Compiler:
         packed = {kind: _packed(stages[kind]) for kind in firsts}
         kinds = {kind: self._kind(kind, first, stages[kind], packed[kind]) for kind, first in firsts.items()}
         layers = [self._launch(layers, packed[model.layer_kinds[layers[0]]]) for layers in launches]
-        head = self._stage("head", "", None, 1)
+        head = self._stage(HEAD, "", None, 1)
         timing = head.manifest.memory
         assert timing is not None
         made = [*(stage for by_name in stages.values() for stage in by_name.values()), head]
@@ -184,11 +190,13 @@ class _Compiler:
         from stc.frontend.sources import Part, export_part
 
         begin = time.perf_counter()
-        name = f"{stage}_{kind}" if kind else stage
+        name = _stage_name(stage, kind)
         self._progress(f"{name}: export to linalg")
         quantize = self._model.quantisation_of(layer, self._quantize)
         alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self._count > 1 else {}
-        of_part = replace(self._request.options, quantize=quantize, budget=self._budget, **alone)
+        schedule = stage_schedule(self._request.options.schedule, name)
+        of_part = replace(self._request.options, quantize=quantize, budget=self._budget, schedule=schedule, **alone)
+        of_part = with_schedule(of_part, self._request.given | OF_ALL_STAGES)
         asked = replace(self._request, options=of_part)
         # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
         draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
@@ -265,6 +273,10 @@ class _Compiler:
             return None
         shutil.copyfile(tokenizer, self._folder / TOKENIZER)
         return checked_file(self._folder / TOKENIZER, TOKENIZER)
+
+
+def _stage_name(stage: str, kind: str) -> str:
+    return f"{stage}_{kind}" if kind else stage
 
 
 def _launches(kinds: Sequence[str], count: int, where: str) -> list[range]:
