@@ -121,10 +121,12 @@ class Comparison:
                        "too long before anything is placed")
         timing = self.reports.timing
         if timing is not None and timing.wns < 0:
-            mhz = reached_mhz(timing, self.clock_ns)
+            mhz = reached_mhz(timing)
             reached = f"; it would close at {mhz:.0f} MHz" if mhz is not None else ""
             clock = f" of clock {timing.clock}" if timing.clock is not None else ""
             yield f"timing is not met: slack {timing.wns:g} ns{clock}, {timing.failing_endpoints:,} endpoints fail{reached}"
+        if timing is not None and timing.whs is not None and timing.whs < 0:
+            yield f"hold times are not met: slack {timing.whs:g} ns, which a lower clock does not change"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -170,9 +172,9 @@ class Comparison:
         }  # fmt: skip
 
 
-def reached_mhz(timing: Timing, clock_ns: float) -> float | None:
-    """The clock at which the design would have no negative slack, for its period and else that which was asked for."""
-    needed = (timing.period_ns or clock_ns) - timing.wns
+def reached_mhz(timing: Timing) -> float | None:
+    """The frequency at which the clock with the worst slack would have none; None where the report does not say its period."""
+    needed = timing.period_ns - timing.wns if timing.period_ns is not None else 0.0
     return 1000 / needed if needed > 0 else None
 
 
@@ -192,7 +194,7 @@ def compare(manifest: Manifest, report: Mapping[str, Any], reports: VendorReport
     return Comparison(
         reports, tuple(loops), tuple(silent) if reports.profile is not None else (), tuple(_tasks(manifest, reports)),
         tuple(_totals(report, reports)), clock,
-        CyclesOf(_estimated_cycles(report), modelled, as_reported, _sum(reports.synthesis, manifest), _sum_runs(reports)),
+        CyclesOf(_estimated_cycles(report), modelled, as_reported, _sum(reports.synthesis, manifest), _sum_runs(reports, manifest)),
     )  # fmt: skip
 
 
@@ -258,6 +260,8 @@ def _sum(synthesis: Sequence[Synthesis], manifest: Manifest) -> int | None:
     return sum(latencies) if len(latencies) == len(manifest.kernels) and not any(k.units for k in manifest.kernels) else None
 
 
-def _sum_runs(reports: VendorReports) -> int | None:
+def _sum_runs(reports: VendorReports, manifest: Manifest) -> int | None:
+    """As `_sum`, of co-simulated kernels; None unless all are."""
     cycles = [run.cycles for run in reports.cosimulation if run.cycles is not None]
-    return sum(cycles) if cycles else None
+    together = any(kernel.units for kernel in manifest.kernels)
+    return sum(cycles) if len(cycles) == len(manifest.kernels) and not together else None

@@ -13,25 +13,33 @@ Text reports are told apart by what they say, as their names depend on who ran t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
+from typing import TypeVar
 from xml.etree import ElementTree
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
-from stc.simulation.profile import MOST_BYTES, XML_RESOURCES, Profile, read_modules, read_xml
+from stc.simulation.profile import ONE_RUN, XML_RESOURCES, Profile, read_modules, read_xml
 from stc.user_files import reason_of
 
 MARK_FILE = "design.txt"
 """Beside the reports that `make csynth` copies: the marks of the design that they are of, as `Manifest.marks` has them."""
 MOST_FILES = 100_000
+MOST_NS = 1e6
+"""Of a clock period: a kilohertz is none of a card."""
 HEAD_BYTES = 4 << 20
 """Of a text report: its summary is in front; the paths behind it may be long."""
 _STAGES = ("postroute", "routed", "placed", "synth")
 """In names of reports, of the later stage first."""
 _BRAM18_OF_TILE = 2
+_KERNEL_USE, _DEVICE_USE = re.compile(r"\bLUTAsMem\b"), re.compile(r"\|\s*Site Type\s*\|\s*Used\s*\|")
+_KINDS = (re.compile(r"Latency\(Clock Cycles\)|Design Timing Summary"), _KERNEL_USE, _DEVICE_USE)
+"""What the text reports that are read say; that of one die has a table of sites too, but no column `Used`."""
 SITES = {"CLB LUTs": "lut", "Slice LUTs": "lut", "CLB Registers": "ff", "Registers": "ff", "Slice Registers": "ff", "DSPs": "dsp",
          "DSP Slices": "dsp", "Block RAM Tile": "bram18", "URAM": "uram"}  # fmt: skip
 COLUMNS = {"LUT": "lut", "REG": "ff", "BRAM": "bram18", "URAM": "uram", "DSP": "dsp"}
@@ -62,12 +70,15 @@ class Cosimulation:
 
 @dataclass(frozen=True)
 class Timing:
-    """The last timing summary: slack in ns, that of the worst clock, and that clock's period."""
+    """The last timing summary: slack in ns (`whs`: of hold times), the clock that has it and its period.
+
+    None where it does not say, and where the worst path is between two clocks."""
 
     file: str
     wns: float
     tns: float
     failing_endpoints: int
+    whs: float | None
     clock: str | None
     period_ns: float | None
 
@@ -112,9 +123,9 @@ class VendorReports:
         others = (f"C synthesis of {name}" for name in self.kernels if seen and name not in seen)
         return (*(name for name, reports in found.items() if not reports), *others)
 
-    def covers_all(self, figures: Sequence[Synthesis | Utilisation]) -> bool:
+    def covers_all(self, figures: Sequence[Synthesis | Cosimulation | Utilisation]) -> bool:
         """Whether there is one of each top function, so that their sum is that of the design."""
-        return {one.kernel if isinstance(one, Synthesis) else one.of for one in figures} == {*self.kernels}
+        return {one.of if isinstance(one, Utilisation) else one.kernel for one in figures} == {*self.kernels}
 
 
 def read_reports(folders: Sequence[Path], manifest: Manifest) -> VendorReports:
@@ -129,9 +140,10 @@ def read_reports(folders: Sequence[Path], manifest: Manifest) -> VendorReports:
     tops = {unit.name: kernel.name for kernel in manifest.kernels for unit in kernel.built}
     _check_marks([path for path in files if path.name == MARK_FILE], manifest)
     synthesis = _synthesis([path for path in files if path.name.endswith("csynth.xml")], tops)
-    texts = {path: _head(path) for path in files if path.suffix == ".rpt"}
+    heads = ((path, _head(path)) for path in files if path.suffix == ".rpt")
+    texts = {path: text for path, text in heads if any(kind.search(text) for kind in _KINDS)}  # of many that say other things
     cosimulation = _cosimulation(texts, tops)
-    timing, utilisation = _timing(texts), tuple(_utilisation(texts, tops))
+    timing, utilisation = _timing(texts), _utilisation(texts, tops)
     if not (synthesis or cosimulation or timing or utilisation):
         accepted = f"csynth.xml, *_cosim.rpt, timing and utilisation reports of {', '.join(tops)}"
         raise CompileError("no report of the vendor's tool below it", where=source, accepted=accepted)
@@ -143,7 +155,7 @@ def read_reports(folders: Sequence[Path], manifest: Manifest) -> VendorReports:
 def _files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".xml", ".rpt", ".txt") and path.is_file():
+        if path.suffix in (".xml", ".rpt", ".txt") and os.path.isfile(path):  # False, too, where it may not be looked at
             found.append(path)
         if len(found) > MOST_FILES:
             raise CompileError(f"more than {MOST_FILES:,} files", where=str(folder), accepted="the folder of one run of the tool")
@@ -168,26 +180,35 @@ def _head(path: Path) -> str:
         raise CompileError(f"cannot read it ({reason_of(error)})", where=str(path), accepted="a report that you may read") from None
 
 
+Key = TypeVar("Key")
+Report = TypeVar("Report", Synthesis, Cosimulation, Utilisation)
+
+
+def _add(found: dict[Key, Report], key: Key, one: Report) -> None:
+    """Add a report to those that were found; a copy counts once. CompileError where two of a thing differ: which counts?"""
+    known = found.setdefault(key, one)
+    if replace(known, file="") != replace(one, file=""):
+        raise CompileError(f"says something else than {known.file}", where=one.file, accepted=ONE_RUN)
+
+
 # C synthesis ------------------------------------------------------------------------------------------------------------
 
 
 def _synthesis(files: Sequence[Path], tops: Mapping[str, str]) -> tuple[Synthesis, ...]:
     """Of each kernel; CompileError where there are reports, all of others."""
-    found: dict[str, Synthesis] = {}
+    found: dict[tuple[str, str], Synthesis] = {}
     others: dict[str, Path] = {}
     for path in files:
-        if path.stat().st_size > MOST_BYTES:
-            raise CompileError("the report is too large", where=str(path), accepted=f"at most {MOST_BYTES:,} bytes")
         root = read_xml(path)
         top = (root.findtext("UserAssignments/TopModelName") or "").strip()
         if top in tops:
-            found.setdefault(top, _of_synthesis(root, top, path))
+            _add(found, (top, path.name), _of_synthesis(root, top, path))
         elif path.name == "csynth.xml":
             others[top] = path
     if others and not found:
         top, path = next(iter(others.items()))
         raise CompileError(f"reports of another design ('{top}')", where=str(path), accepted=f"reports of {', '.join(tops)}")
-    return tuple(found.values())
+    return tuple({one.kernel: one for one in reversed(found.values())}.values())[::-1]
 
 
 def _of_synthesis(root: ElementTree.Element, kernel: str, path: Path) -> Synthesis:
@@ -209,7 +230,10 @@ def _integer(text: str | None, path: Path) -> int | None:
     text = (text or "").strip()
     if re.fullmatch(r"-\d+", text):
         raise CompileError(f"a count of {text}", where=str(path), accepted="0 or more")
-    return int(text) if text.isdecimal() else None
+    try:
+        return int(text) if text.isdecimal() else None
+    except ValueError:  # more digits than Python converts
+        raise CompileError(f"a count of {len(text):,} digits", where=str(path), accepted="what the tool counts") from None
 
 
 def _positive(text: str | None, path: Path) -> float | None:
@@ -217,8 +241,9 @@ def _positive(text: str | None, path: Path) -> float | None:
     if text is None or not text.strip():
         return None
     found = re.fullmatch(r"\d+(\.\d+)?", text.strip())
-    if found is None or float(text) == 0:
-        raise CompileError(f"a clock period of '{text.strip()}'", where=str(path), accepted="nanoseconds above 0")
+    if found is None or not 0 < float(text) < MOST_NS:
+        accepted = f"nanoseconds above 0 and below {MOST_NS:,.0f}"
+        raise CompileError(f"a clock period of '{text.strip():.40}'", where=str(path), accepted=accepted)
     return float(text)
 
 
@@ -240,7 +265,7 @@ def _cosimulation(texts: Mapping[Path, str], tops: Mapping[str, str]) -> tuple[C
             what = "no row of a language that was simulated"
             raise CompileError(what, where=str(path), accepted="a co-simulation report with a status of Pass or Fail")
         _, status, _, average, *_ = rows[0]
-        found.setdefault(name, Cosimulation(str(path), name, status == "Pass", _integer(average, path)))
+        _add(found, name, Cosimulation(str(path), name, status == "Pass", _integer(average, path)))
     if others and not found:
         name = others[0].name.removesuffix("_cosim.rpt")
         what = f"a co-simulation of another design ('{name}')"
@@ -260,22 +285,28 @@ def _timing(texts: Mapping[Path, str]) -> Timing | None:
 
 def _of_last_stage(paths: Iterator[Path] | Mapping[Path, str]) -> list[Path]:
     """Those of the latest stage, by their names."""
-    ranked = {path: next((rank for rank, stage in enumerate(_STAGES) if stage in path.name), len(_STAGES)) for path in paths}
+    ranked = {path: _stage(path) for path in paths}
     return [path for path, rank in ranked.items() if rank == min(ranked.values())]
+
+
+def _stage(path: Path) -> int:
+    """Which of `_STAGES` a report is of, by its name; their number where it does not say."""
+    return next((rank for rank, stage in enumerate(_STAGES) if stage in path.name), len(_STAGES))
 
 
 def _of_timing(text: str, path: Path) -> Timing:
     summary = _columns_behind(text, "Design Timing Summary", "WNS(ns)")
-    try:
-        wns, tns, failing = float(summary[0][0]), float(summary[0][1]), int(summary[0][2])
-    except (IndexError, ValueError):
+    figures = summary[0][:3] if summary else []
+    if len(figures) < 3 or not all(_is_number(text) for text in figures):
         what = "its Design Timing Summary has no WNS"
-        raise CompileError(what, where=str(path), accepted="the report of report_timing_summary behind place or route") from None
+        raise CompileError(what, where=str(path), accepted="the report of report_timing_summary behind place or route")
+    wns, tns, failing = float(figures[0]), float(figures[1]), round(float(figures[2]))
     clocks = [row for row in _columns_behind(text, "Intra Clock Table", "WNS(ns)") if len(row) > 1 and _is_number(row[1])]
     worst = min(clocks, key=lambda row: float(row[1]), default=None)
     periods = {row[0]: _period(row) for row in _columns_behind(text, "Clock Summary", "Waveform(ns)")}
-    name = worst[0] if worst is not None else None
-    return Timing(str(path), wns, tns, failing, name, periods.get(name) if name is not None else None)
+    name = worst[0] if worst is not None and float(worst[1]) == wns else None  # else the worst path is between two clocks
+    whs = float(summary[0][4]) if len(summary[0]) > 4 and _is_number(summary[0][4]) else None
+    return Timing(str(path), wns, tns, failing, whs, name, periods.get(name) if name is not None else None)
 
 
 def _columns_behind(text: str, heading: str, column: str) -> list[list[str]]:
@@ -301,33 +332,47 @@ def _period(row: Sequence[str]) -> float | None:
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
+    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None and isfinite(float(text))
 
 
-def _utilisation(texts: Mapping[Path, str], tops: Mapping[str, str]) -> Iterator[Utilisation]:
-    """Of kernels, and of the whole device, each of the last stage."""
-    kernels = {path: text for path, text in texts.items() if "LUTAsMem" in text}
-    devices = {path: text for path, text in texts.items() if "Site Type" in text and path not in kernels}
-    for path in _of_last_stage(kernels)[:1]:
+def _utilisation(texts: Mapping[Path, str], tops: Mapping[str, str]) -> tuple[Utilisation, ...]:
+    """Of kernels, and of whole designs, each of the last stage."""
+    found: dict[tuple[str, bool], Utilisation] = {}
+    for one in (*_of_kernels(texts, tops), *_of_devices(texts)):
+        _add(found, (one.of, one.whole_device), one)
+    return tuple(found.values())
+
+
+def _of_kernels(texts: Mapping[Path, str], tops: Mapping[str, str]) -> Iterator[Utilisation]:
+    kernels = {path: text for path, text in texts.items() if _KERNEL_USE.search(text)}
+    for path in _of_last_stage(kernels):
         header = next((row for row in _rows(kernels[path]) if row[0] == "Name"), [])
         own = [row for row in _rows(kernels[path]) if row[0] in tops and len(row) == len(header)]
         if not own:
             what = "utilisation of another design: it has a row of no kernel of this one"
             raise CompileError(what, where=str(path), accepted=f"a report with {', '.join(tops)}")
         for row in own:
-            counts = {COLUMNS[name]: _count(name, cell) for name, cell in zip(header, row, strict=True) if name in COLUMNS}
+            counts = {COLUMNS[name]: _count(name, cell, path) for name, cell in zip(header, row, strict=True) if name in COLUMNS}
             yield Utilisation(str(path), row[0], False, counts)
-    for path in _of_last_stage(devices)[:1]:
+
+
+def _of_devices(texts: Mapping[Path, str]) -> Iterator[Utilisation]:
+    """Of what was placed: of synthesis there is a report for each block of a link, and none of them is the device."""
+    devices = {path: text for path, text in texts.items() if _DEVICE_USE.search(text) and not _KERNEL_USE.search(text)}
+    for path in (path for path in _of_last_stage(devices) if _stage(path) != _STAGES.index("synth")):
         rows = {row[0].rstrip("*"): row for row in reversed(_rows(devices[path])) if row[0].rstrip("*") in SITES and len(row) > 1}
         if rows:
             design = re.search(r"^\| Design\s*: (\S+)", devices[path], re.MULTILINE)
-            counts = {SITES[name]: _count(name, row[1]) for name, row in rows.items()}
+            counts = {SITES[name]: _count(name, row[1], path) for name, row in rows.items()}
             yield Utilisation(str(path), design.group(1) if design else path.name, True, counts)
 
 
-def _count(name: str, cell: str) -> int:
-    """A number in front of its share, `9875 [  0.95%]`; of block RAM tiles (36 kbit) in halves."""
-    number = float((re.match(r"[\d.]+", cell) or ["0"])[0])
+def _count(name: str, cell: str, path: Path) -> int:
+    """A number in front of its share, `9875 [  0.95%]`; of block RAM tiles (36 kbit) in halves. CompileError for what is none."""
+    text = cell.partition("[")[0].strip()
+    if not _is_number(text):
+        raise CompileError(f"'{name}' is '{cell:.40}'", where=str(path), accepted="a count, as in '9875' or '9875 [  0.95%]'")
+    number = float(text)
     return round(number * _BRAM18_OF_TILE) if name in ("BRAM", "Block RAM Tile") else round(number)
 
 

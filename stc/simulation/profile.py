@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from xml.etree import ElementTree
 
 from stc.diagnostics import CompileError
+from stc.manifest.checks import MOST_LOOP_CYCLES
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task, TaskResources
 from stc.user_files import json_of, reason_of
 
@@ -36,6 +37,7 @@ XML_RESOURCES = {"DSP": "dsp", "LUT": "lut", "FF": "ff", "BRAM_18K": "bram18", "
 OUTLINED = "_Pipeline_"
 MOST_BYTES = 64 << 20
 """Of a report: those of the vendor's tool for whole designs are a few megabytes."""
+ONE_RUN = "folders with the reports of one run of the tool"
 ACCEPTED = ".json, .csv, the csynth.xml of Vitis HLS, or the folder of its *_csynth.xml"
 
 
@@ -215,8 +217,9 @@ def _checked(profile: Profile) -> Profile:
     """The profile, if its figures can be."""
     for entry in profile.loops:
         for name, value in (("ii", entry.ii), ("depth", entry.depth)):
-            if value < 1:
-                raise CompileError(f"{name} of '{entry.loop}' is {value}", where=profile.source, accepted="at least 1")
+            if not 1 <= value <= MOST_LOOP_CYCLES:
+                accepted = f"at least 1, at most {MOST_LOOP_CYCLES:,}"
+                raise CompileError(f"{name} of '{entry.loop}' is {value:,}", where=profile.source, accepted=accepted)
     for task, figures in profile.resources.items():
         for name, value in figures.items():
             if value < 0:
@@ -282,7 +285,7 @@ def _integer(row: Mapping[str, Any], name: str, source: str) -> int:
         return int(value)
     except ValueError:
         where = f"{row.get('task')}.{row.get('loop', name)}"
-        raise CompileError(f"{name} of {where} is {value!r}", where=source, accepted="an integer") from None
+        raise CompileError(f"{name} of {where} is {value!r:.40}", where=source, accepted="an integer") from None
 
 
 def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
@@ -293,21 +296,31 @@ def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
 
 
 def _from_modules(files: Sequence[Path], source: str, tasks: Sequence[str]) -> Profile:
-    parts = _without_copies({path: _checked(_modules(read_xml(path), str(path), tasks)) for path in files})
+    parts = _without_copies({path: _module(path, tasks) for path in files})
     loops = tuple(loop for part in parts for loop in part.loops)
     if not loops:
         raise CompileError("no pipelined loop in its *_csynth.xml", where=source, accepted=ACCEPTED)
     return Profile(source, loops, {task: figures for part in parts for task, figures in part.resources.items()})
 
 
-def _without_copies(reports: Mapping[Path, Profile]) -> list[Profile]:
-    """The reports without copies that say the same: the tool leaves some in several folders. CompileError where two differ."""
+def _module(path: Path, tasks: Sequence[str]) -> tuple[str, Profile]:
+    """A report, behind what tells it from others: its name, and of `csynth.xml`, which every kernel has, the top function."""
+    root = read_xml(path)
+    name = path.name if path.name != "csynth.xml" else root.findtext("UserAssignments/TopModelName", "").strip()
+    return name, _checked(_modules(root, str(path), tasks))
+
+
+def _without_copies(reports: Mapping[Path, tuple[str, Profile]]) -> list[Profile]:
+    """The reports, each behind its module, without copies that say the same: the tool leaves some in several folders.
+
+    CompileError where two differ.
+    """
     first: dict[str, tuple[Path, Profile]] = {}
-    for path, found in reports.items():
-        other, known = first.setdefault(path.name, (path, found))
+    for path, (module, found) in reports.items():
+        other, known = first.setdefault(module, (path, found))
         if (known.loops, known.resources) != (found.loops, found.resources):
             what = f"says something else than {other}"
-            raise CompileError(what, where=str(path), accepted="folders with the reports of one run of the tool")
+            raise CompileError(what, where=str(path), accepted=ONE_RUN)
     return [found for _, found in first.values()]
 
 
@@ -357,7 +370,8 @@ def _xml_loops(module: ElementTree.Element, task: str, source: str) -> Iterator[
                 row = {"task": task, "ii": entry.findtext("PipelineII"), "depth": entry.findtext("PipelineDepth")}
                 loop = _loop({**row, "loop": entry.findtext("Name", entry.tag)}, source)
                 trips = (entry.findtext("TripCount") or "").strip()   # a range, or undef, where it depends on data
-                yield replace(loop, trips=int(trips) if trips.isdecimal() else None)
+                told = trips.isdecimal()
+                yield replace(loop, trips=_integer({**row, "trips": trips, "loop": loop.loop}, "trips", source) if told else None)
 
 
 def _xml_resources(module: ElementTree.Element, task: str, source: str) -> Mapping[str, int]:

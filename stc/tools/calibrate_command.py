@@ -192,8 +192,9 @@ def _print_clock(found: Comparison) -> None:
                  if one.estimated_ns is not None]
     timing, routed = found.reports.timing, list[str]()
     if timing is not None:
-        reached = reached_mhz(timing, found.clock_ns)
-        routed = [f"slack {timing.wns:g} ns in {Path(timing.file).name}" + (f" ({reached:.0f} MHz)" if reached else "")]
+        reached = reached_mhz(timing)
+        clock = f" of clock {timing.clock}" + (f" ({reached:.0f} MHz)" if reached else "") if timing.clock is not None else ""
+        routed = [f"slack {timing.wns:g} ns{clock} in {Path(timing.file).name}"]
     output.print(Text("; ".join([asked, *estimated, *routed])))
 
 
@@ -208,7 +209,6 @@ def _print_cycles(found: Comparison) -> None:
     output.print(Text("cycles: " + ("; ".join(known) or "none")))
 
 
-
 def _print_resized(resized: Resized) -> None:
     changes = sorted(resized.changes, key=lambda fifo: -abs(fifo.after - fifo.before) * fifo.bits)
     table = Table("FIFO", "bits", "depth before", "after", title="FIFO depths, sized for the reported loops")
@@ -217,7 +217,7 @@ def _print_resized(resized: Resized) -> None:
     if changes:
         output.print(table)
     (bits, new_bits), (cycles, new_cycles) = resized.bits, resized.cycles
-    changed = f"{len(changes)} FIFOs changed, {bits:,} bits before, {new_bits:,} after"
+    changed = f"{len(changes)} FIFO{'s' if len(changes) > 1 else ''} changed, {bits:,} bits before, {new_bits:,} after"
     changed = changed if changes else f"no FIFO changed ({bits:,} bits)"
     output.print(Text(f"sized for {resized.loops} reported loops: {changed}"))
     if cycles is not None and new_cycles is not None:

@@ -76,12 +76,13 @@ def resize(
     from stc.tools.compile import compile_model
 
     require_resizable(directory, out)
+    asked, out = out, out.absolute()  # `.` has no name, and is no folder that can be put in another's place
     own = {task.name for kernel in manifest.kernels for task in kernel.tasks if task.kind == OWN_KERNEL}
     loops = {key: figures for key, figures in loops.items() if key[0] not in own}
     names = _names_in_ir(manifest, report, str(directory))
     in_ir = {(names[task], label): figures for (task, label), figures in loops.items()}
-    out.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.absolute().parent) as folder:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
         schedule = Path(folder) / FILE
         schedule.write_text(calibrated_schedule(_read(directory / FILE), in_ir, str(directory / FILE)), encoding="utf-8")
         project = Path(folder) / "project"
@@ -97,7 +98,7 @@ def resize(
                for name, fifo in after.items() if fifo.depth != before[name].depth]
     bits = tuple(sum(fifo.bits * fifo.depth for fifo in fifos.values()) for fifos in (before, after))
     cycles = tuple((each.get("throughput") or {}).get("cycles") for each in (report, found))
-    return Resized(str(out), len(loops), tuple(changes), (bits[0], bits[1]), (cycles[0], cycles[1]))
+    return Resized(str(asked), len(loops), tuple(changes), (bits[0], bits[1]), (cycles[0], cycles[1]))
 
 
 def _names_in_ir(manifest: Manifest, report: Mapping[str, Any], where: str) -> dict[str, str]:

@@ -64,6 +64,7 @@ def test_a_schedule_that_is_written_otherwise_is_refused(text: str, said: str) -
         ('[stc.loops]\n"fc.row" = 2', "'fc.row' is 2"),
         ('[stc.loops]\n"fc.row" = [2]', r"'fc.row' is \[2\]"),
         ('[stc.loops]\n"fc.row" = [0, 4]', r"'fc.row' is \[0, 4\]"),
+        ('[stc.loops]\n"fc.row" = [1, 1000000001]', r"'fc.row' is \[1, 1000000001\]; accepted: .* at most 1,000,000,000"),
         ('[stc.loops]\n"fc.row" = [true, 4]', r"'fc.row' is \[True, 4\]"),
     ],
 )

@@ -49,8 +49,11 @@ def reports(folder: Path, project: Path, figures: Figures) -> Path:
     return folder / "reports"
 
 
-def test_our_own_figures_change_nothing(project: Path, tmp_path: Path) -> None:
-    found = stc("calibrate", project, "--reports", reports(tmp_path, project, {}), "--no-run", "--out", tmp_path / "new")
+def test_our_own_figures_change_nothing(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into the folder that we are in, as every command takes it."""
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    found = stc("calibrate", project, "--reports", reports(tmp_path, project, {}), "--no-run", "--out", ".")
     assert "9 pipelined loops reported: 9 as modelled, 0 off" in found and "no FIFO changed" in found
     for name in ("kernel.cpp", "kernel.h", "layout.h", "host.cpp", "connectivity.cfg"):
         assert (tmp_path / "new" / name).read_bytes() == (project / name).read_bytes(), name

@@ -130,6 +130,15 @@ def marked(folder: Path) -> None:
     (folder / "csynth" / "top" / "design.txt").write_text("stc-top-5678\n")
 
 
+def other_run(folder: Path) -> None:
+    write_cosimulation(folder / "older", "top", 650, "Fail")
+
+
+def other_link(folder: Path) -> None:
+    write_device_utilisation(folder / "older")
+    edited("older/*full_util*", "240001", "240002")(folder)
+
+
 def huge(folder: Path) -> None:
     with next(folder.rglob("top_cosim.rpt")).with_name("fc_csynth.xml").open("r+b") as file:
         file.truncate((64 << 20) + 1)
@@ -150,10 +159,21 @@ def huge(folder: Path) -> None:
         (edited("*timing_summary_routed.rpt", "WNS(ns)", "Slack"), "has no WNS"),
         (edited("*kernel_util_routed.rpt", "top", "pot"), "utilisation of another design"),
         (copied, "says something else than"),
+        (other_run, "says something else than .*; accepted: folders with the reports of one run"),
+        (other_link, "says something else than .*; accepted: folders with the reports of one run"),
+        (edited("csynth.xml", "<LUT>8000<", f"<LUT>{'8' * 5000}<"), "a count of 5,000 digits"),
+        (edited("fc_Pipeline_write_csynth.xml", "<TripCount>7<", f"<TripCount>{'7' * 5000}<"), "trips of fc.write is '777"),
+        (edited("fc_Pipeline_write_csynth.xml", "<PipelineDepth>11<", "<PipelineDepth>1000000001<"), "at most 1,000,000,000"),
+        (edited("csynth.xml", "<TargetClockPeriod>4.00<", f"<TargetClockPeriod>{'4' * 400}<"), "a clock period of '444"),
+        (edited("*timing_summary_routed.rpt", "0.125", "  nan"), "has no WNS"),
+        (edited("*full_util_routed.rpt", "240001", "240,001"), "'CLB LUTs' is '240,001'; accepted: a count"),
+        (edited("*kernel_util_routed.rpt", " 13000 [", " 1.3.0 ["), r"'LUT' is '1.3.0 \["),
         (marked, r"another design \(stc-top-5678\); accepted: reports of this one \(stc-top-1234\)"),
         (huge, "at most 67,108,864 bytes"),
     ],
-    ids=["top", "trips", "loop", "entities", "cut", "count", "clock", "ii", "cosim", "timing", "kernels", "copy", "mark", "size"],
+    ids=["top", "trips", "loop", "entities", "cut", "count", "clock", "ii", "cosim", "timing", "kernels",
+         "copy", "runs", "links", "digits", "trip-digits",
+         "depth", "clock-digits", "nan", "thousands", "dots", "mark", "size"],
 )  # fmt: skip
 def test_what_cannot_be_of_this_design_is_refused(tmp_path: Path, change: Callable[[Path], None], said: str) -> None:
     change(write_all(tmp_path))
@@ -176,6 +196,64 @@ def test_a_kernel_of_two_units_has_two_tops(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "csynth" / "memory")
     found = compare(manifest, REPORT, read_reports([tmp_path], manifest), (None, None))
     assert found.totals == () and "C synthesis of memory" in found.reports.missing
+
+
+def test_kernels_with_their_csynth_xml_only(tmp_path: Path) -> None:
+    """Each kernel has a report of that name: these are no copies of one."""
+    tasks = tuple(replace(task, name=f"other_{task.name}") for task in TASKS)
+    other = replace(KERNEL, name="other", tasks=tasks, schedule=tuple(replace(loop, task="other_fc") for loop in LOOPS))
+    manifest = replace(MANIFEST, kernels=(KERNEL, other))
+    write_synthesis(tmp_path, manifest)
+    for place, task in (("top", "fc"), ("other", "other_fc")):
+        modules = (f"<Module><Name>{path.stem.removesuffix('_csynth')}</Name>{loops_in(path)}</Module>"
+                   for path in (tmp_path / "csynth" / place).glob(f"{task}_Pipeline_*_csynth.xml"))
+        edited(f"{place}/csynth.xml", "<ModuleInformation>", f"<ModuleInformation>{''.join(modules)}")(tmp_path)
+    for path in tmp_path.rglob("*_csynth.xml"):
+        path.unlink()
+    profile = read_reports([tmp_path], manifest).profile
+    assert profile is not None and {(row.task, row.loop) for row in profile.loops} == {
+        (task, loop) for task in ("fc", "other_fc") for loop in ("mac_k_mac", "write")
+    }  # fmt: skip
+
+
+def loops_in(path: Path) -> str:
+    behind = path.read_text().partition("<SummaryOfLoopLatency>")[2]
+    return "<SummaryOfLoopLatency>" + behind.partition("</PerformanceEstimates>")[0]
+
+
+def test_cycles_of_some_kernels_are_none_of_the_design(tmp_path: Path) -> None:
+    other = replace(KERNEL, name="other", tasks=(replace(TASKS[1], name="other_store"),), schedule=())
+    manifest = replace(MANIFEST, kernels=(KERNEL, other))
+    write_cosimulation(tmp_path, "top", 640)
+    assert compare(manifest, REPORT, read_reports([tmp_path], manifest), (510, None)).cycles.cosimulated is None
+    write_cosimulation(tmp_path, "other", 60)
+    assert compare(manifest, REPORT, read_reports([tmp_path], manifest), (510, None)).cycles.cosimulated == 700
+
+
+def test_utilisation_of_a_die_or_of_a_block_is_not_the_device(tmp_path: Path) -> None:
+    write_device_utilisation(tmp_path)
+    (device,) = tmp_path.iterdir()
+    block = device.read_text().replace("level0_wrapper", "axi_block").replace("240001", "17")
+    (tmp_path / "a_slr_util_routed.rpt").write_text("| Site Type | SLR0 | SLR1 |\n| CLB LUTs | 10 | 20 |\n")
+    (tmp_path / "axi_block_utilization_synth.rpt").write_text(block)
+    (found,) = read_reports([tmp_path], MANIFEST).utilisation
+    assert (found.of, found.resources["lut"]) == ("level0_wrapper", 240001)
+    device.unlink()
+    with pytest.raises(CompileError, match="no report of the vendor's tool below it"):
+        read_reports([tmp_path], MANIFEST)
+
+
+def test_slack_between_clocks_and_of_hold_times(tmp_path: Path) -> None:
+    """A frequency is said of a clock only; a design whose hold times fail works at none."""
+    write_timing(tmp_path, -0.44)
+    (path,) = tmp_path.iterdir()
+    text = path.read_text()
+    path.write_text(text.replace("clk_kernel_00_unbuffered_net      -0.440", "clk_kernel_00_unbuffered_net       0.200"))
+    (slow,) = compare(MANIFEST, REPORT, read_reports([tmp_path], MANIFEST), (None, None)).failures
+    assert "slack -0.44 ns, 37 endpoints fail" in slow and "MHz" not in slow
+    path.write_text(text.replace("-0.440", " 0.100").replace(" 0.022 ", "-0.022 "))
+    (hold,) = compare(MANIFEST, REPORT, read_reports([tmp_path], MANIFEST), (None, None)).failures
+    assert "hold times are not met: slack -0.022 ns" in hold
 
 
 def test_no_reports_and_no_folder(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from xdsl.passes import ModulePass
 from stc.analysis.measured_loops import pipelined_loops
 from stc.diagnostics import CompileError
 from stc.dialects.facts import DEPTH, PIPELINE
+from stc.manifest.checks import MOST_LOOP_CYCLES
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
 
 LOOPS_TABLE = "loops"
-ACCEPTED = '"TASK.LABEL" = [II, DEPTH], integers of at least 1'
+ACCEPTED = f'"TASK.LABEL" = [II, DEPTH], integers of at least 1 and at most {MOST_LOOP_CYCLES:,}'
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ def read_loops(path: str) -> Mapping[str, tuple[int, int]]:
     if not isinstance(table, dict):
         raise CompileError(f"'{OWN_TABLE}.{LOOPS_TABLE}' is no table", where=path, accepted=ACCEPTED)
     for name, value in table.items():
-        if not (isinstance(value, list) and len(value) == 2 and all(type(each) is int and each >= 1 for each in value)):
+        if not (isinstance(value, list) and len(value) == 2 and all(map(_is_possible, value))):
             raise CompileError(f"'{name}' is {value}", where=where, accepted=ACCEPTED)
     return {name: (value[0], value[1]) for name, value in table.items()}
+
+
+def _is_possible(cycles: object) -> bool:
+    return type(cycles) is int and 1 <= cycles <= MOST_LOOP_CYCLES
