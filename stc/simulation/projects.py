@@ -14,6 +14,8 @@ from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import NO_PLATFORM
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
+MEASURED = "measured"
+"""What the `limit` of a loop begins with whose interval and depth a report of the vendor's tool has."""
 
 
 def scalars_of_draw(directory: Path, manifest: Manifest) -> dict[str, int]:
@@ -35,9 +37,13 @@ def _read(path: Path) -> bytes:
 
 def origin_of_cycles(manifest: Manifest) -> str:
     """Where the cycles of a run come from, in words."""
-    if manifest.platform != NO_PLATFORM:
+    if manifest.platform == NO_PLATFORM:
+        return f"executed: cycle-level simulation of the given C++, with the {manifest.origins['depth']}"
+    pipelined = [loop for kernel in manifest.kernels for loop in kernel.schedule if loop.ii is not None]
+    if not (measured := sum((loop.limit or "").startswith(MEASURED) for loop in pipelined)):
         return ORIGIN
-    return f"executed: cycle-level simulation of the given C++, with the {manifest.origins['depth']}"
+    depths = f"measured depths of {measured} of {len(pipelined)} loops, estimated ones of others"
+    return f"executed: cycle-level simulation of the emitted C++, with {depths}"
 
 
 def project_manifest(directory: Path, report: Path | None = None) -> Manifest:

@@ -41,7 +41,7 @@ def calibrate_command(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="New folder: the same design with FIFOs sized for the reported II and depth.")
     ] = None,
-    run: Annotated[bool, typer.Option("--run/--no-run", help="Simulate the design as estimated, and as the reports say.")] = True,
+    run: Annotated[bool, typer.Option("--run/--no-run", help="Simulate the design as modelled, and as the reports say.")] = True,
     everything: Annotated[bool, typer.Option("--all", help="All loops and tasks, not only those that are off.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds after which a run is stopped.")] = 600.0,
@@ -116,7 +116,7 @@ def _report_of(directory: Path) -> Mapping[str, Any]:
 
 
 def _simulated(directory: Path, manifest: Manifest, reports: VendorReports, timeout: float) -> tuple[int | None, int | None]:
-    """Cycles with estimated loops, and with those of the reports; None where a run does not end."""
+    """Cycles with the loops as modelled, and with those of the reports; None where a run does not end."""
     with messages.status("building and running the emitted C++ with time"):
         design = timed_design(directory)
         modelled = design.run(timeout=timeout, report=None).cycles
@@ -201,7 +201,7 @@ def _print_clock(found: Comparison) -> None:
 def _print_cycles(found: Comparison) -> None:
     cycles = found.cycles
     named = {
-        "estimated by FIFO sizing": cycles.estimated, "simulated as estimated": cycles.simulated,
+        "estimated by FIFO sizing": cycles.estimated, "simulated as modelled": cycles.simulated,
         "simulated with the reported II and depth": cycles.simulated_as_reported, "estimated by C synthesis": cycles.synthesis,
         "co-simulated": cycles.cosimulated,
     }  # fmt: skip
@@ -221,6 +221,6 @@ def _print_resized(resized: Resized) -> None:
     changed = changed if changes else f"no FIFO changed ({bits:,} bits)"
     output.print(Text(f"sized for {resized.loops} reported loops: {changed}"))
     if cycles is not None and new_cycles is not None:
-        told = f"{cycles:,} with estimated loops, {new_cycles:,} with the reported ones"
+        told = f"{cycles:,} as modelled, {new_cycles:,} with the reported loops"
         output.print(Text(f"cycles (estimated by FIFO sizing): {told}"))
     output.print(Text(f"written: {resized.directory}; next: stc simulate {resized.directory}"))

@@ -17,6 +17,7 @@ from stc.dialects.facts import PIPELINE
 from stc.dialects.parsing import parse_module
 from stc.manifest.files import read_manifest
 from stc.pipeline import places, read_options, stages, steps
+from stc.simulation.projects import origin_of_cycles
 from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
@@ -59,6 +60,7 @@ def test_our_own_figures_change_nothing(project: Path, tmp_path: Path, monkeypat
         assert (tmp_path / "new" / name).read_bytes() == (project / name).read_bytes(), name
     made = read_manifest(tmp_path / "new")
     assert made.origins["schedule.depth"].startswith("9 of 9 loops measured")
+    assert origin_of_cycles(made).endswith("with measured depths of 9 of 9 loops, estimated ones of others")
     assert '"act.tile_row" = [1, 12]' in (tmp_path / "new" / "schedule.toml").read_text()
 
 
