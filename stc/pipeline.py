@@ -39,6 +39,7 @@ DECIDED_BY = {
     "parallelism": "parallelism",
     "fifo_strategy": "fifos",
     "units": "units",
+    "dies": "dies",
 }
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
@@ -68,8 +69,8 @@ class PipelineOptions(ArgSpecConvertible):
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`,
-    `units`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies,
-    depths, and the compute units that a kernel is built as.
+    `units`, `dies`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies,
+    depths, the compute units that a kernel is built as, and the die of each.
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
@@ -99,6 +100,7 @@ class PipelineOptions(ArgSpecConvertible):
     parallelism: str = "shortest"
     fifo_strategy: str = "no-stall"
     units: str = "one"
+    dies: str = "unassigned"
     layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -190,6 +192,15 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
     units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != PipelineOptions.units else ()
+    depths = (
+        # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
+        f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
+        f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',
+        f"choose-storage{{{limits}{scheduled}}}",  # of FIFOs as deep as they are now
+    )
+    dies = f'assign-dies{{strategy="{options.dies}"{scheduled} platform="{options.platform}"}}'
+    # By what FIFOs take; which then get deeper where they cross, so that it is checked once more.
+    placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
@@ -252,10 +263,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 *(("merge-banks",) if options.is_searched else ()),
                 f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
                 *(("send-scalars",) if units else ()),
-                # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
-                f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
-                f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',
-                f"choose-storage{{{limits}{scheduled}}}",  # of FIFOs as deep as they are now
+                *depths,
+                *placed,
                 "verify-bounds",
             ),
         ),

@@ -66,6 +66,7 @@ from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
 from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
+from stc.transforms.stream.assign_dies import AssignDies
 from stc.transforms.stream.assign_units import AssignUnits
 from stc.transforms.stream.choose_storage import ChooseStorage
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
@@ -139,7 +140,8 @@ def compile_from(
     sizings = report["fifo_sizing"]["kernels"]
     units = units_of(model.module) if recorder.units is None else recorder.units
     searched = {} if recorder.searched is None else recorder.searched.plan
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats, searched)
+    dies = {each["unit"]: each["die"] for each in (report["dies"] or {}).get("units", ())}
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, dies, recorder.formats, searched)
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
@@ -353,6 +355,7 @@ def _minimised(
     sizings = sizer.size(model.module, sizing.depths)
     ChooseStorage(options.budget, options.platform, options.schedule).apply(make_context(), model.module)
     return {
+        "dies": AssignDies(platform=options.platform).find(make_context(), model.module),
         "memory_bytes": _memory_report(model.module, recorder),
         "fifo_sizing": _fifo_report(sizings) | {"minimisation": minimisation_report(sizing)},
         "resources": resource_report(model.module, load_platform(options.platform)),
@@ -376,7 +379,8 @@ def design_report(
     _require_scales(recognised, recorder.parameters)
     _require_integers(recognised, recorder.packed)
     recorder.searched = run.found.get(ChooseParallelism.name)
-    streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
+    found = {label.partition("#")[0]: result for label, result in run.found.items()}  # the last run of each
+    streams, bounds, sizings = (found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
     return {
@@ -395,6 +399,7 @@ def design_report(
         "fifo_sizing": _fifo_report(sizings),
         "loops": loop_report(module, load_platform(options.platform)),
         "resources": resources,
+        "dies": found.get(AssignDies.name),
         "throughput": throughput_report(makespans, resources, options.budget),
     }
 

@@ -108,6 +108,9 @@ FifoStrategy = Annotated[
 Units = Annotated[
     str, typer.Option(metavar="STRATEGY", help="Compute units of a kernel: one, memory (apart from the rest), or your own.")
 ]
+Dies = Annotated[
+    str, typer.Option(metavar="STRATEGY", help="Die of each compute unit: unassigned, optimum, greedy, or your own.")
+]
 Layers = Annotated[
     int,
     typer.Option(

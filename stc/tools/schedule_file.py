@@ -6,6 +6,7 @@
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
     [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
     [stc.units]              the compute unit of each task, where there are several (`assign-units`)
+    [stc.dies]               the die of each compute unit, where they are assigned (`assign-dies`)
     [stc.formats]            how each linear layer is quantised, where any is (`quantize-linear`)
 
 Given back unchanged (`--schedule`) for the same model, it gives the same design.
@@ -28,13 +29,14 @@ from stc.quantisation.formats import F32, LinearFormat, read_quantisation, requi
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.linalg.choose_parallelism import PARALLELISM_TABLE
 from stc.transforms.pass_pipeline import did_you_mean
+from stc.transforms.stream.assign_dies import DIES_TABLE
 from stc.transforms.stream.assign_units import UNITS_TABLE
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 
 FILE = "schedule.toml"
 
 OPTIONS, FIFOS, FORMATS = "options", "fifos", "formats"
-TABLES = (OPTIONS, PARALLELISM_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
+TABLES = (OPTIONS, PARALLELISM_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, DIES_TABLE, FORMATS)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -123,11 +125,12 @@ def schedule_text(
     sizings: Sequence[Mapping[str, Any]] | None,
     memories: Iterable[Storable],
     units: Mapping[str, str],
+    dies: Mapping[str, int],
     formats: Mapping[str, LinearFormat | None],
     parallelism: Mapping[str, Parallelism],
 ) -> str:
     """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
-    `memories`: those that were chosen are said; `units`: by task; `formats`: by path
+    `memories`: those that were chosen are said; `units`: by task; `dies`: by unit; `formats`: by path
     of the layer, None: f32; `parallelism`: by computation, before it was copied, empty where nothing was searched."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
     comments = _comments()
@@ -154,6 +157,9 @@ def schedule_text(
     if units:
         lines += ["", f"# The compute unit of each task.\n[{OWN_TABLE}.{UNITS_TABLE}]"]
         lines += [f"{_key(task)} = {_value(unit)}" for task, unit in units.items()]
+    if dies:
+        lines += ["", f"# The die of each compute unit, from 0.\n[{OWN_TABLE}.{DIES_TABLE}]"]
+        lines += [f"{_key(unit)} = {die}" for unit, die in dies.items()]
     if said := {path: own for path, own in formats.items() if path}:  # what is outside of modules has no path to be called by
         lines += ["", _FORMATS + f"[{OWN_TABLE}.{FORMATS}]"]
         lines += [f"{_key(path)} = {_value(str(own or F32))}" for path, own in said.items()]
