@@ -69,8 +69,8 @@ class PipelineOptions(ArgSpecConvertible):
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`,
-    `units`, `dies`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies,
-    depths, the compute units that a kernel is built as, and the die of each.
+    `units`, `dies`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and
+    copies, depths, the compute units that a kernel is built as, and the die of each.
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.

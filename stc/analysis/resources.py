@@ -191,7 +191,7 @@ def _design_parts(module: ModuleOp, clock_ns: float, widest: int) -> dict[str, R
 def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
     """The section "resources" of report.json: all kernels together, by what they are for, against what a plan may use.
 
-    `share`: of all dies; `share_of_slr`: of each die alone (where units are assigned to dies, stc.analysis.dies says what lies where).
+    `share`: of all dies; `share_of_slr`: of each die alone, for a design that is on one.
     """
     parts = _design_parts(module, platform.cycle_ns, platform.memory.word_bits)
     total = _sum(parts.values())

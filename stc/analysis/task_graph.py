@@ -85,7 +85,8 @@ def _uncounted(op: CreateOp | BufferOp) -> Channel:
     if isinstance(kind, BlockType):
         return Channel(op.sym_name.data, producer, consumer, 0, kind.count, is_ring=True)
     assert isinstance(kind, StreamType)
-    return Channel(op.sym_name.data, producer, consumer, 0, kind.depth, kind.lanes * bits_of(kind.scalar_type), crossing=op.crossing)
+    bits = kind.lanes * bits_of(kind.scalar_type)
+    return Channel(op.sym_name.data, producer, consumer, 0, kind.depth, bits, crossing=op.crossing)
 
 
 def _counted(channel: Channel, producer: TaskTrace, consumer: TaskTrace) -> Channel:

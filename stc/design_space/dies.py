@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import reduce
+from itertools import pairwise
 from math import floor
+from typing import Any
 
 import pulp
 
@@ -23,6 +25,8 @@ HANDSHAKE = 2
 
 MOST_SECONDS = 60
 """In the solver; what it has found by then is taken, and its bound is said."""
+
+FITTING = "a smaller design, smaller units, a device with larger dies, or units that are not assigned to dies"
 
 NAMES = {"lut": "LUT", "ff": "FF", "bram36": "BRAM36", "uram": "URAM", "dsp": "DSP"}
 _KINDS = tuple(field.name for field in fields(Resources))
@@ -77,8 +81,8 @@ class DieGraph:
 
 @dataclass(frozen=True)
 class DiePlan:
-    """The die of each part. `least_wires`: no plan has fewer crossing wires (proved by the solver); as many as this one has, unless it
-    was stopped. `seconds`: in the solver."""
+    """The die of each part. `least_wires`: no plan has fewer crossing wires, as the solver has proved; as many as this one has,
+    unless it was stopped. `seconds`: in the solver."""
 
     dies: dict[str, int]
     least_wires: int
@@ -129,7 +133,8 @@ def assign(graph: DieGraph, most_seconds: float = MOST_SECONDS) -> DiePlan:
     shortage = None if best is None else _shortage(graph, best)
     if shortage is None:
         raise CompileError(f"no dies were found in {most_seconds:g} seconds", accepted="another strategy, or fewer parts")
-    raise CompileError(f"no assignment to {len(graph.dies)} die(s) fits: at best {shortage}")
+    what = f"no assignment to {len(graph.dies)} die(s) fits: at best {shortage}"
+    raise CompileError(what, accepted=FITTING)
 
 
 def assign_greedily(graph: DieGraph) -> dict[str, int]:
@@ -158,7 +163,7 @@ def _share(graph: DieGraph, part: Part) -> float:
 
 
 class _Program:
-    """The integer program. `may_lack`: dies and boundaries may have too little, and the sum of the parts that they lack is least."""
+    """The integer program. `may_lack`: dies and boundaries may have too little, and the sum of the shares they lack is least."""
 
     def __init__(self, graph: DieGraph, *, may_lack: bool) -> None:
         self.graph, self.seconds = graph, 0.0
@@ -171,17 +176,17 @@ class _Program:
 
     def _sides(self, number: int, part: Part) -> list[pulp.LpVariable]:
         """By boundary whether the part lies above it: above a higher one only if above all below."""
-        sides = [
-            pulp.LpVariable(f"above_{number}_{below}", *((0, 1) if part.die is None else (int(part.die > below),) * 2), cat=pulp.LpInteger)
-            for below in range(len(self.graph.dies) - 1)
-        ]
-        for lower, higher in zip(sides, sides[1:], strict=False):
+        sides: list[pulp.LpVariable] = []
+        for below in range(len(self.graph.dies) - 1):
+            limits = (0, 1) if part.die is None else (int(part.die > below), int(part.die > below))
+            sides.append(pulp.LpVariable(f"above_{number}_{below}", *limits, cat=pulp.LpInteger))
+        for lower, higher in pairwise(sides):
             self._problem += higher <= lower
         return sides
 
     def _on(self, part: str, die: int) -> pulp.LpAffineExpression:
         """1 where the part lies on the die."""
-        sides = [1, *self._above[part], 0]
+        sides = [pulp.LpAffineExpression(constant=1), *self._above[part], pulp.LpAffineExpression()]
         return sides[die] - sides[die + 1]
 
     def _lack(self) -> pulp.LpVariable | int:
@@ -194,7 +199,8 @@ class _Program:
         for die, has in enumerate(self.graph.dies):
             for kind in _KINDS:
                 usable = max(1, floor(getattr(has, kind)))  # amounts are whole: within the solver's tolerance none is beyond
-                taken = [getattr(p.takes, kind) / usable * self._on(p.name, die) for p in self.graph.parts if getattr(p.takes, kind)]
+                shares = {part.name: getattr(part.takes, kind) / usable for part in self.graph.parts}
+                taken = [share * self._on(part, die) for part, share in shares.items() if share]
                 self._problem += pulp.lpSum(taken) <= 1 + self._lack()
 
     def _crossing(self) -> list[pulp.LpAffineExpression]:
@@ -232,5 +238,6 @@ class _Program:
         """What the solver has proved that no plan is below, where it `found` one."""
         if self._problem.sol_status == pulp.LpSolutionOptimal:
             return found
-        bound = float(self._problem.solverModel.getInfo().mip_dual_bound)
+        solver: Any = self._problem.solverModel
+        bound = float(solver.getInfo().mip_dual_bound)
         return max(0, min(found, floor(bound + 1)))

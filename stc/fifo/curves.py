@@ -36,8 +36,8 @@ SLOT_LATENCY = 1
 
 @dataclass(frozen=True, eq=False)
 class FifoCurves:
-    """One FIFO: when its source writes each token, and when its target needs and takes it, each in its own cycles. `crossing`: cycles
-    that tokens take to another die, and freed slots take back."""
+    """One FIFO: when its source writes each token, and when its target needs and takes it, each in its own cycles. `crossing`:
+    cycles that tokens take to another die, and freed slots take back."""
 
     written: Cycles
     needed: Cycles

@@ -1,7 +1,7 @@
 """On which die each compute unit lies.
 
-A strategy gets all units of a design, with what they take and the wires between them, and returns the die of each. Units with memory
-ports stay at the memory's die. What a plan may use of a die, and of the wires between two, is enough for what lies there.
+A strategy gets all units of a design, with what they take and the wires between them, and returns the die of each. Units with
+memory ports stay at the memory's die. What a plan may use of a die, and of the wires between two, is enough for what lies there.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class KernelOp(IRDLOperation):
     operand not named so is read-only, one that is may be read in part. An operand's itensor may begin at an entry known at run time
     (`iter_map: (d0) -> (d0 + max(sum(pos<=7, -3), 0), 0)`): all of the tensor lies in memory, and the part is read. Conversions at
     the boundary are the DMAs: the types inside are exact and cover their tensor, but for such parts. Kernels of one `group` are to
-    become one kernel of that name: `choose-groups` says so, `merge-kernels` does it. `dies (@memory = 0, @body = 1)` behind that says on
-    which die of the device each compute unit lies (`assign-dies`); a kernel that is built as one is called by its own name there.
+    become one kernel of that name: `choose-groups` says so, `merge-kernels` does it. `dies (@memory = 0, @body = 1)` behind that
+    says on which die of the device each compute unit lies (`assign-dies`); a kernel that is built as one has its own name there.
 
     Example:
 

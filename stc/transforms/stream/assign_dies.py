@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.resource_figures import ResourceCount
 from stc.analysis.resources import ORIGIN, bits_of, unit_resources
 from stc.analysis.task_graph import ends_of, streams_of, tasks_of
-from stc.design_space.dies import HANDSHAKE, DieGraph, DieLink, Part, complaint_about
+from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.stream import CreateOp
@@ -24,19 +24,18 @@ from stc.transforms.pass_pipeline import did_you_mean
 from stc.transforms.stream.assign_units import has_port
 
 DIES_TABLE = "dies"
-FITTING = "--dies unassigned, a smaller design (--budget, --small), units that are smaller (--units), or a larger platform"
 
 
 @dataclass(frozen=True)
 class AssignDies(FindingPass):
     """Say of each compute unit on which die of the device it lies: connectivity.cfg then has its `slr=`.
 
-    All kernels of the module share the device. Units with memory ports stay at the memory's die. What lies on a die is within what a
-    plan may use of it (estimated), and so are the wires between two neighbours. A FIFO whose ends lie on different dies gets the
-    cycles that the platform says of a crossing, as many times as dies are apart: each token takes so much longer to its reader, and
-    each slot to its writer, in the schedule that FIFOs are sized by and in the simulation. So `size-fifos` and `choose-storage` run
-    once more behind this pass. Where units have their dies already, it only checks that they still have room there. A FIFO counts
-    at the unit that reads it.
+    All kernels of the module share the device. Units with memory ports stay at the memory's die. What lies on a die is within what
+    a plan may use of it (estimated), and so are the wires between two neighbours. A FIFO whose ends lie on different dies gets the
+    cycles that the platform says of a crossing, as many times as dies are apart: each token takes so much longer to its reader,
+    and each slot to its writer, in the schedule that FIFOs are sized by and in the simulation. So `size-fifos` and `choose-storage`
+    run once more behind this pass. Where units have their dies already, it only checks that they still have room there. A FIFO
+    counts at the unit that reads it.
 
     Options:
     * `strategy`: how dies are chosen (`stc.strategies.dies`): unassigned (default), optimum, greedy.
