@@ -166,6 +166,16 @@ def schedule_text(
     return "\n".join(lines) + "\n"
 
 
+def with_cut(text: str, units: Mapping[str, str]) -> str:
+    """The file `text` with these compute units, on dies that are to be found; what follows from units is decided anew."""
+    for table in (FIFOS, MEMORIES_TABLE, UNITS_TABLE, DIES_TABLE):
+        text = re.sub(rf"(?:^#.*\n)*^\[{OWN_TABLE}\.{table}\]\n(?:[^\[\n#].*\n|\n)*", "", text, flags=re.MULTILINE)
+    options = re.sub(r'^(?:units|dies) = ".*"\n', "", text, flags=re.MULTILINE)
+    chosen = f'[{OWN_TABLE}.{OPTIONS}]\nunits = "memory"\ndies = "optimum"\n'
+    lines = [f"# A compute unit for each die.\n[{OWN_TABLE}.{UNITS_TABLE}]", *(f"{_key(t)} = {_value(u)}" for t, u in units.items())]
+    return options.replace(f"[{OWN_TABLE}.{OPTIONS}]\n", chosen, 1).rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
+
+
 def _comments() -> dict[str, str]:
     """What each option means, as `--help` says it."""
     from stc.tools.compile_options import asked_compile
