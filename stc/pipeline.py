@@ -43,6 +43,9 @@ DECIDED_BY = {
 }
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
+UNCHECKED, TOGETHER = "unchecked", "together"
+"""Whether all kernels have to fit the plan together, which are linked into one bitstream."""
+
 WIDEST_WORD_BITS = 512
 """Of a memory port where nothing else is said to passes: the widest that there is."""
 
@@ -66,6 +69,7 @@ class PipelineOptions(ArgSpecConvertible):
     (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
     `search_within`: a budget of which the search knows instead, since what it chose within `budget` took more; empty for none.
     `search_rank`: which of the designs that the search finds is taken, 1 for the best by its model.
+    `groups`: together refuses a design whose kernels, all in one bitstream, take more than the platform's plan allows; unchecked.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`,
@@ -101,6 +105,7 @@ class PipelineOptions(ArgSpecConvertible):
     fifo_strategy: str = "no-stall"
     units: str = "one"
     dies: str = "unassigned"
+    groups: str = UNCHECKED
     layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -123,6 +128,8 @@ class PipelineOptions(ArgSpecConvertible):
             Budget.parse(self.search_within)
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
+        if self.groups not in (UNCHECKED, TOGETHER):
+            raise CompileError(f"groups is '{self.groups}'", accepted=f"{UNCHECKED} or {TOGETHER}")
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pulp
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import BeyondBudget, CompileError
 from stc.platforms.platform import Resources
 
 HANDSHAKE = 2
@@ -26,7 +26,7 @@ HANDSHAKE = 2
 MOST_SECONDS = 60
 """In the solver; what it has found by then is taken, and its bound is said."""
 
-FITTING = "a smaller design, smaller units, a device with larger dies, or units that are not assigned to dies"
+FITTING = "a smaller design, smaller units (stc estimate DIR --dies --cut FILE), larger dies, or units that are on none"
 
 NAMES = {"lut": "LUT", "ff": "FF", "bram36": "BRAM36", "uram": "URAM", "dsp": "DSP"}
 _KINDS = tuple(field.name for field in fields(Resources))
@@ -124,7 +124,7 @@ def _shortage(graph: DieGraph, dies: Mapping[str, int]) -> str | None:
 
 
 def assign(graph: DieGraph, most_seconds: float = MOST_SECONDS) -> DiePlan:
-    """The dies with the fewest crossing wires. CompileError where nothing fits, which says what would lack least."""
+    """The dies with the fewest crossing wires. BeyondBudget where nothing fits, which says what would lack least."""
     program = _Program(graph, may_lack=False)
     if (dies := program.solved(most_seconds)) is not None:
         return DiePlan(dies, program.least(graph.crossing_wires(dies)), program.seconds)
@@ -134,7 +134,7 @@ def assign(graph: DieGraph, most_seconds: float = MOST_SECONDS) -> DiePlan:
     if shortage is None:
         raise CompileError(f"no dies were found in {most_seconds:g} seconds", accepted="another strategy, or fewer parts")
     what = f"no assignment to {len(graph.dies)} die(s) fits: at best {shortage}"
-    raise CompileError(what, accepted=FITTING)
+    raise BeyondBudget(what, accepted=FITTING)
 
 
 def assign_greedily(graph: DieGraph) -> dict[str, int]:

@@ -44,8 +44,10 @@ from stc.tools.budget_fit import (
     fit_of,
     is_aim,
     narrower,
+    narrower_tokens,
     not_searched,
     require_platform,
+    require_together,
     searched_again,
     whole_of,
     without_search,
@@ -232,6 +234,7 @@ def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     made = _narrowed(start, made, original, progress, is_named=is_named)
     if start.options.is_searched:
         require_platform(made.options, made.report["resources"]["total"])
+    require_together(made.options, made.report["resources"]["total"], made.report["groups"])
     return made
 
 
@@ -271,8 +274,14 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
             warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
             before = fit
         except BeyondBudget as failure:
-            options = without_search(options, failure, before)
-            warn(f"{failure}; instead, the cheapest design (--small)")
+            if options.is_searched:
+                options = without_search(options, failure, before)
+                warn(f"{failure}; instead, the cheapest design (--small)")
+            elif start.options.lanes == 0 and (less := narrower_tokens(options)) is not None:
+                options = less
+                warn(f"{failure}; instead, the cheapest design with tokens of {options.lanes} entries")
+            else:
+                raise
         _exchange(module, original.clone().detach_region(0))
         tries += 1
     if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):

@@ -1,12 +1,11 @@
 """On which die each task of an emitted design would lie, and the schedule that makes such cuts compute units of their own.
 
-The vendor's tools place a compute unit as a whole, and one that is larger than a die wherever they like: nothing can be told to them
-about a task inside. What is proposed here for tasks is a plan until they are units: `--cut` writes the schedule that says so.
+The vendor's tools place a compute unit as a whole, and one that is larger than a die wherever they like: nothing can be told to
+them about a task inside. What is proposed here for tasks is a plan until they are units: `--cut` writes the schedule that says so.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import reduce
@@ -35,8 +34,8 @@ from stc.transforms.stream.assign_units import UNITS_TABLE
 
 @dataclass(frozen=True)
 class Proposal:
-    """`graph`: of groups of tasks that no cut may part, called by the first of `members`; `greedy_wires`: of the baseline, None where
-    it finds none."""
+    """`graph`: of groups of tasks that no cut may part, called by the first of `members`; `greedy_wires`: of the baseline, None
+    where it finds none; `cycles`: of a crossing."""
 
     graph: DieGraph
     members: Mapping[str, tuple[str, ...]]

@@ -24,7 +24,7 @@ def estimate_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote: a project, or a model.")],
     everything: Annotated[bool, typer.Option("--all", help="Every loop, not only those with an interval above 1.")] = False,
     profile: Annotated[Path | None, typer.Option(metavar="FILE", help="Measured figures: .json, .csv or csynth.xml.")] = None,
-    dies: Annotated[bool, typer.Option("--dies", help="Instead: which die each task would lie on, with the fewest wires between.")] = False,
+    dies: Annotated[bool, typer.Option("--dies", help="Instead: the dies that tasks would lie on, with the fewest wires.")] = False,
     cut: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --dies: write a schedule that makes a compute unit for each die.")
     ] = None,

@@ -111,6 +111,9 @@ Units = Annotated[
 Dies = Annotated[
     str, typer.Option(metavar="STRATEGY", help="Die of each compute unit: unassigned, optimum, greedy, or your own.")
 ]
+Groups = Annotated[
+    str, typer.Option(help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked.")
+]
 Layers = Annotated[
     int,
     typer.Option(

@@ -172,8 +172,9 @@ def with_cut(text: str, units: Mapping[str, str]) -> str:
         text = re.sub(rf"(?:^#.*\n)*^\[{OWN_TABLE}\.{table}\]\n(?:[^\[\n#].*\n|\n)*", "", text, flags=re.MULTILINE)
     options = re.sub(r'^(?:units|dies) = ".*"\n', "", text, flags=re.MULTILINE)
     chosen = f'[{OWN_TABLE}.{OPTIONS}]\nunits = "memory"\ndies = "optimum"\n'
-    lines = [f"# A compute unit for each die.\n[{OWN_TABLE}.{UNITS_TABLE}]", *(f"{_key(t)} = {_value(u)}" for t, u in units.items())]
-    return options.replace(f"[{OWN_TABLE}.{OPTIONS}]\n", chosen, 1).rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
+    table = "".join(f"{_key(task)} = {_value(unit)}\n" for task, unit in units.items())
+    rest = options.replace(f"[{OWN_TABLE}.{OPTIONS}]\n", chosen, 1).rstrip("\n")
+    return f"{rest}\n\n# A compute unit for each die.\n[{OWN_TABLE}.{UNITS_TABLE}]\n{table}"
 
 
 def _comments() -> dict[str, str]:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tomllib
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from stc.manifest.files import read_manifest
 from stc.simulation.simulate import SimulationOptions, simulate
 from stc.tools.compile import CompileRequest, compile_model
-from stc_testing.commands import Stc
+from stc_testing.commands import Stc, refused
 from stc_testing.small import small_options
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
@@ -86,9 +87,50 @@ def small_dies(folder: Path, dsp: int, name: str = "mine") -> Path:
 
 def test_what_does_not_fit_is_one_sentence(tmp_path: Path, stc: Stc) -> None:
     platform = small_dies(tmp_path, 10)
-    words = ("--small", "--units", "memory", "--platform", platform, "--out", tmp_path / "out")
+    words = ("--small", "--lanes", "16", "--units", "memory", "--platform", platform, "--out", tmp_path / "out")
     done = stc("compile", LINEAR, "--dies", "optimum", *words)
     assert done.code == 2 and len(done.stderr.splitlines()) == 1 and re.search(
         r"dies strategy 'optimum': no assignment to 3 die\(s\) fits: at best die \d lacks \d+ of \d+ DSP "
         r"\(8 may be used; 'linear_relu.body' takes \d+\); accepted: a smaller design, .*", done.stderr
     ), done.stderr
+
+
+def test_cuts_inside_a_kernel_become_units(together: Path, tmp_path: Path, stc: Stc) -> None:
+    """Tasks that no die has room for together: what is proposed is what the schedule of the cut makes."""
+    shutil.copytree(together, tmp_path / "project")
+    tasks = {task.name: task.resources.dsp for task in read_manifest(together).kernels[0].tasks if task.resources is not None}
+    assert sorted(count > 0 for count in tasks.values())[-2:] == [True, True]
+    room = max(tasks.values())
+    platform = small_dies(tmp_path, ceil(room / 0.8))
+    shutil.copy(platform, tmp_path / "project" / "platform.toml")
+    (tmp_path / "project" / "schedule.toml").write_text(without_units((together / "schedule.toml").read_text()))
+    done = stc("estimate", tmp_path / "project", "--dies", "--json", "--cut", tmp_path / "cut.toml")
+    said = json.loads(done.stdout)
+    assert done.code == 0 and set(said["tasks"].values()) == {0, 1} and said["least_wires"] == sum(said["boundary_wires"])
+    assert all(said["tasks"][task] == 0 for task in tasks if task.startswith(("load", "store")))
+    words = ("--schedule", tmp_path / "cut.toml", "--platform", platform)
+    done = stc("compile", LINEAR, *words, "--out", tmp_path / "out")
+    assert done.code == 0 and "linear_relu.die0 on 0, linear_relu.die1 on 1" in done.stdout, done.stderr
+    (kernel,) = read_manifest(tmp_path / "out").kernels
+    assert {task: int(unit.name[-1]) for unit in kernel.units for task in unit.tasks} == said["tasks"]
+    refused(stc("estimate", tmp_path / "project", "--dies", "--cut", tmp_path / "cut.toml"), "this file exists")
+    refused(stc("estimate", together, "--dies", "--cut", tmp_path / "none.toml"), "all tasks have room on one die")
+    refused(stc("estimate", together, "--cut", tmp_path / "none.toml"), "--cut without --dies; accepted: both")
+
+
+def without_units(schedule: str) -> str:
+    """As of a kernel that is one unit."""
+    one = re.sub(r"\[stc\.(units|dies)\]\n([^\n\[]+\n)+", "", schedule)
+    return one.replace('units = "memory"', 'units = "one"').replace('dies = "optimum"', 'dies = "unassigned"')
+
+
+def test_groups_in_one_bitstream(tmp_path: Path, stc: Stc) -> None:
+    words = ("compile", LINEAR, "--small", "--lanes", "16", "--fusion", "separate", "--platform", small_dies(tmp_path, 10), "--out")
+    words = (*words, tmp_path / "out")
+    assert stc(*words, "--groups", "cards").stderr == "stc: error: groups is 'cards'; accepted: unchecked or together\n"
+    done = stc(*words, "--groups", "together")
+    assert done.code == 2 and re.match(
+        r"stc: error: --groups together: 2 group\(s\) in one bitstream take \d+ DSP of 24 \(\d+ too many\) that a plan may use of "
+        r"[^;]+mine\.toml; accepted: a smaller --budget, [^\n]+\n$", done.stderr
+    ), done.stderr
+    assert not (tmp_path / "out").exists()

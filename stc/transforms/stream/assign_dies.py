@@ -13,7 +13,7 @@ from stc.analysis.resource_figures import ResourceCount
 from stc.analysis.resources import ORIGIN, bits_of, unit_resources
 from stc.analysis.task_graph import ends_of, streams_of, tasks_of
 from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about
-from stc.diagnostics import CompileError
+from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.stream import CreateOp
 from stc.platforms.platform import DEFAULT_PLATFORM, Crossing, Platform, Resources, load_platform
@@ -61,13 +61,13 @@ class AssignDies(FindingPass):
         kernels = [found for found in op.walk() if isinstance(found, KernelOp)]
         graph = die_graph(kernels, platform)
         dies = {_name(kernel, unit): die for kernel in kernels for unit, die in kernel.dies.items()}
-        where = self.name
+        where, refusal = self.name, BeyondBudget
         if not dies and (dies := dict(_given(self.schedule))):
-            where = f"{self.schedule} [{OWN_TABLE}.{DIES_TABLE}]"
+            where, refusal = f"{self.schedule} [{OWN_TABLE}.{DIES_TABLE}]", CompileError
             _require_units(dies, graph, where)
         if dies and (complaint := complaint_about(graph, dies)):
-            raise CompileError(complaint, where=where, accepted=FITTING)
-        dies = dies or dict(DIES.decide(self.strategy, graph))
+            raise refusal(complaint, where=where, accepted=FITTING)
+        dies = dies or self._decided(graph)
         if not dies:
             return None
         for kernel in kernels:
@@ -75,6 +75,14 @@ class AssignDies(FindingPass):
             for stream in streams_of(kernel):
                 stream.crossing = _cycles(kernel, stream, platform)
         return _report(kernels, graph, dies, platform)
+
+
+    def _decided(self, graph: DieGraph) -> dict[str, int]:
+        """By the strategy; BeyondBudget, for which a cheaper design may be made, says which one found none."""
+        try:
+            return dict(DIES.decide(self.strategy, graph))
+        except BeyondBudget as error:
+            raise BeyondBudget(error.what, where=f"{DIES.name} strategy '{self.strategy}'", accepted=error.accepted) from None
 
 
 def die_graph(kernels: list[KernelOp], platform: Platform) -> DieGraph:
