@@ -1,6 +1,6 @@
 """Every unit on the die of the memory, or a sentence that says what it lacks there.
 
-    stc compile examples/linear_relu.mlir --load examples/strategies/dies.py --units memory --dies at-memory --out FOLDER
+    stc compile examples/linear_relu.mlir --load examples/strategies/dies.py --dies at-memory --units memory --out FOLDER
 """
 
 from stc.design_space.dies import DieGraph
