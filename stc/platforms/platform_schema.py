@@ -63,7 +63,7 @@ _PLATFORM: Mapping[str, _Rule] = {
 _OPTIONAL = frozenset({"crossing"})
 """Tables that a file may do without: files of older versions have none, and devices of one die need none."""
 _CROSSING: Mapping[str, _Rule] = {"cycles": _COUNT, "wires": _COUNT}
-_DIE: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _AMOUNT)
+_DIE: Mapping[str, _Rule] = {**dict.fromkeys(_RESOURCES, _AMOUNT), "uram": _Rule("a number from 0", (int, float))}
 _PLAN: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _SHARE)
 _MEMORY: Mapping[str, _Rule] = {
     "kind": _TEXT, "channels": _COUNT, "channel_bytes": _COUNT, "channel_gigabytes_per_second": _AMOUNT, "word_bits": _COUNT,
