@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import reduce
 from itertools import pairwise
-from math import floor
+from math import ceil, floor, isfinite
 from typing import Any
 
 import pulp
@@ -32,6 +32,11 @@ NAMES = {"lut": "LUT", "ff": "FF", "bram36": "BRAM36", "uram": "URAM", "dsp": "D
 _KINDS = tuple(field.name for field in fields(Resources))
 _NOTHING = Resources(0, 0, 0, 0, 0)
 _TOLERANCE = 1e-9
+
+
+def share_of(amount: float, has: float) -> float:
+    """A part of what there is; of what there is none of, a part of one."""
+    return amount / max(1, has)
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,13 @@ def _shortage(graph: DieGraph, dies: Mapping[str, int]) -> str | None:
     worst, words = _TOLERANCE, None
     for die, (taken, has) in enumerate(zip(graph.taken(dies), graph.dies, strict=True)):
         for kind, amount in asdict(taken).items():
-            if (over := amount / getattr(has, kind) - 1) > worst:
+            usable = float(getattr(has, kind))
+            if (over := share_of(amount - usable, usable)) > worst:
                 on = [part for part in graph.parts if dies[part.name] == die]
                 largest = max(on, key=lambda part: float(getattr(part.takes, kind)))
-                lacking, usable = amount - getattr(has, kind), getattr(has, kind)
                 worst, words = over, (
-                    f"die {die} lacks {lacking:,.0f} of {amount:,.0f} {NAMES[kind]} ({usable:,.0f} may be used; "
-                    f"'{largest.name}' takes {getattr(largest.takes, kind):,.0f})"
+                    f"die {die} lacks {ceil(amount - usable):,} of {ceil(amount):,} {NAMES[kind]} ({floor(usable):,} may be used; "
+                    f"'{largest.name}' takes {ceil(getattr(largest.takes, kind)):,})"
                 )
     for below, wires in enumerate(graph.boundary_wires(dies) if graph.wires is not None else ()):
         if (over := wires / (graph.wires or 1) - 1) > worst:
@@ -159,7 +164,12 @@ def _among(links: Iterable[DieLink], parts: set[str]) -> tuple[DieLink, ...]:
 def _share(graph: DieGraph, part: Part) -> float:
     """The largest share that a part takes of any resource of all dies together."""
     whole = reduce(Resources.plus, graph.dies)
-    return max(getattr(part.takes, kind) / getattr(whole, kind) for kind in _KINDS)
+    return max(share_of(getattr(part.takes, kind), getattr(whole, kind)) for kind in _KINDS)
+
+
+def least_whole(bound: float, found: int) -> int:
+    """The fewest wires that a proved `bound` leaves where a plan was `found`: a whole number."""
+    return max(0, min(found, ceil(bound - 1e-6))) if isfinite(bound) else 0
 
 
 class _Program:
@@ -198,10 +208,11 @@ class _Program:
     def _require_room(self) -> None:
         for die, has in enumerate(self.graph.dies):
             for kind in _KINDS:
-                usable = max(1, floor(getattr(has, kind)))  # amounts are whole: within the solver's tolerance none is beyond
-                shares = {part.name: getattr(part.takes, kind) / usable for part in self.graph.parts}
+                amount = getattr(has, kind)
+                usable = floor(2 * amount) / 2  # amounts are halves (BRAM36): within the solver's tolerance none is beyond
+                shares = {part.name: share_of(getattr(part.takes, kind), amount) for part in self.graph.parts}
                 taken = [share * self._on(part, die) for part, share in shares.items() if share]
-                self._problem += pulp.lpSum(taken) <= 1 + self._lack()
+                self._problem += pulp.lpSum(taken) <= share_of(usable, amount) + self._lack()
 
     def _crossing(self) -> list[pulp.LpAffineExpression]:
         """The wires at all boundaries, kept to what each has room for."""
@@ -228,7 +239,7 @@ class _Program:
         """The die of each part; None where there is no solution, or none was found in time."""
         if not self.graph.parts:
             return {}
-        self._problem.solve(pulp.HiGHS(msg=False, timeLimit=most_seconds, mip_feasibility_tolerance=1e-9))
+        self._problem.solve(pulp.HiGHS(msg=False, gapRel=0, timeLimit=most_seconds, mip_feasibility_tolerance=1e-9))
         self.seconds = float(self._problem.solutionTime or 0.0)
         if self._problem.sol_status not in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
             return None
@@ -240,4 +251,4 @@ class _Program:
             return found
         solver: Any = self._problem.solverModel
         bound = float(solver.getInfo().mip_dual_bound)
-        return max(0, min(found, floor(bound + 1)))
+        return least_whole(bound, found)

@@ -37,6 +37,8 @@ def estimate_command(
     own = {"--profile": profile is not None, "--cut": cut is not None}
     if cut is not None and not dies:
         raise CompileError("--cut without --dies", accepted="both")
+    if dies and (everything or profile is not None):
+        raise CompileError("--dies with --all or --profile, which are of loops", accepted="--dies, --cut and --json alone")
     run = partial(_proposed, cut=cut) if dies else partial(_estimated, everything=everything, profile=profile)
     on_each_stage(directory, run, as_json, own)
 

@@ -28,6 +28,7 @@ from stc.design_space.parallelism import Parallelism
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import F32, LinearFormat, read_quantisation, require_layers, with_formats
+from stc.strategies.dies import UNASSIGNED
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.linalg.choose_parallelism import PARALLELISM_TABLE
 from stc.transforms.pass_pipeline import did_you_mean
@@ -92,7 +93,11 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         what = f"it says lanes and copies, and {asked[0]} asks for others"
         accepted = f"one of both: leave out the option, or the tables '{OWN_TABLE}.{PARALLELISM_TABLE}' and of computations"
         raise CompileError(what, where=options.schedule, accepted=accepted)
-    return _with_formats(replace(options, **{name: value for name, value in table.items() if name not in given}), said, given)
+    decided = replace(options, **{name: value for name, value in table.items() if name not in given})
+    if DIES_TABLE in said and decided.dies == UNASSIGNED:
+        what = f"there is a table '{OWN_TABLE}.{DIES_TABLE}', and dies are '{UNASSIGNED}'"
+        raise CompileError(what, where=options.schedule, accepted=f'dies = "optimum" in {OWN_TABLE}.{OPTIONS}, or no such table')
+    return _with_formats(decided, said, given)
 
 
 def require_folder(schedule: str) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from stc.design_space.dies import DieGraph, DieLink, Part, assign, assign_greedily, complaint_about
+from stc.design_space.dies import DieGraph, DieLink, Part, assign, assign_greedily, complaint_about, least_whole
 from stc.diagnostics import CompileError
 from stc.platforms.platform import Resources
 from stc.strategies.dies import DIES
@@ -79,6 +79,35 @@ def test_what_does_not_fit_says_what_lacks(case: str) -> None:
     with pytest.raises(CompileError) as refused:
         assign(graph)
     assert what in str(refused.value)
+
+
+NONE_LEFT = replace(ROOM, uram=0)
+
+
+@pytest.mark.parametrize("room", [NONE_LEFT, replace(ROOM, uram=0.5)])
+def test_a_die_may_have_no_block_of_a_kind(room: Resources) -> None:
+    """What needs none has room, what needs one is on another die, or refused."""
+    graph = replace(chain(600, 600), dies=(room, room))
+    assert assign(graph).dies == assign_greedily(graph) == {"p0": 0, "p1": 1}
+    needs = replace(graph, parts=(graph.parts[0], Part("p1", Resources(1, 0, 0, 1, 0))))
+    above = replace(needs, dies=(room, ROOM))
+    assert assign(above).dies == assign_greedily(above) == {"p0": 0, "p1": 1}
+    assert assign(replace(needs, dies=(ROOM, room))).dies == {"p0": 0, "p1": 0}
+    with pytest.raises(CompileError, match=r"at best die . lacks 1 of 1 URAM \(0 may be used; 'p1' takes 1\)"):
+        assign(needs)
+
+
+def test_blocks_of_18_kbit_are_halves() -> None:
+    graph = DieGraph((Part("p", Resources(0, 0, 10.5, 0, 0), 0),), (), (replace(ROOM, bram36=10.7),))
+    assert assign(graph).dies == assign_greedily(graph) == {"p": 0}
+    with pytest.raises(CompileError, match=r"die 0 lacks 1 of 11 BRAM36 \(10 may be used"):
+        assign(replace(graph, dies=(replace(ROOM, bram36=10.4),)))
+
+
+def test_a_bound_that_is_whole_is_the_least_itself() -> None:
+    assert [least_whole(bound, 20) for bound in (10.0, 10.0000001, 10.2, 9.9999999, 25.0, -1.0, float("-inf"))] == [
+        10, 10, 11, 10, 20, 0, 0,
+    ]
 
 
 def test_the_baseline_may_find_none_where_there_is_one() -> None:

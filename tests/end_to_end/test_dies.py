@@ -116,6 +116,7 @@ def test_cuts_inside_a_kernel_become_units(together: Path, tmp_path: Path, stc: 
     refused(stc("estimate", tmp_path / "project", "--dies", "--cut", tmp_path / "cut.toml"), "this file exists")
     refused(stc("estimate", together, "--dies", "--cut", tmp_path / "none.toml"), "all tasks have room on one die")
     refused(stc("estimate", together, "--cut", tmp_path / "none.toml"), "--cut without --dies; accepted: both")
+    refused(stc("estimate", together, "--dies", "--all"), "--dies with --all or --profile, which are of loops")
 
 
 def without_units(schedule: str) -> str:

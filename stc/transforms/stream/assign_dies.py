@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.resource_figures import ResourceCount
 from stc.analysis.resources import ORIGIN, bits_of, unit_resources
 from stc.analysis.task_graph import ends_of, streams_of, tasks_of
-from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about
+from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about, share_of
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.stream import CreateOp
@@ -59,11 +59,14 @@ class AssignDies(FindingPass):
         """What lies where, as report.json has it; None where nothing is assigned."""
         platform = load_platform(self.platform)
         kernels = [found for found in op.walk() if isinstance(found, KernelOp)]
-        graph = die_graph(kernels, platform)
         dies = {_name(kernel, unit): die for kernel in kernels for unit, die in kernel.dies.items()}
+        given = {} if dies else _given(self.schedule)
+        if not dies and not given and self.strategy == UNASSIGNED:
+            return None
+        graph = die_graph(kernels, platform)
         where, refusal = self.name, BeyondBudget
-        if not dies and (dies := dict(_given(self.schedule))):
-            where, refusal = f"{self.schedule} [{OWN_TABLE}.{DIES_TABLE}]", CompileError
+        if given:
+            dies, where, refusal = dict(given), f"{self.schedule} [{OWN_TABLE}.{DIES_TABLE}]", CompileError
             _require_units(dies, graph, where)
         if dies and (complaint := complaint_about(graph, dies)):
             raise refusal(complaint, where=where, accepted=FITTING)
@@ -75,7 +78,6 @@ class AssignDies(FindingPass):
             for stream in streams_of(kernel):
                 stream.crossing = _cycles(kernel, stream, platform)
         return _report(kernels, graph, dies, platform)
-
 
     def _decided(self, graph: DieGraph) -> dict[str, int]:
         """By the strategy; BeyondBudget, for which a cheaper design may be made, says which one found none."""
@@ -142,7 +144,7 @@ def _report(kernels: list[KernelOp], graph: DieGraph, dies: Mapping[str, int], p
         "origin": f"{ORIGIN}; cycles and wires of a crossing as the platform's file says",
         "units": [{"unit": part.name, "die": dies[part.name], **asdict(part.takes)} for part in graph.parts],
         "dies": [
-            {"die": die, **asdict(taken), **{f"share_{kind}": amount / asdict(has)[kind] for kind, amount in asdict(taken).items()}}
+            {"die": die, **asdict(taken), **_shares(taken, has)}
             for die, (taken, has) in enumerate(zip(graph.taken(dies), graph.dies, strict=True))
         ],
         "boundaries": [
@@ -155,6 +157,10 @@ def _report(kernels: list[KernelOp], graph: DieGraph, dies: Mapping[str, int], p
             if link.name in cycles
         ],
     }
+
+
+def _shares(taken: Resources, has: Resources) -> dict[str, float]:
+    return {f"share_{kind}": share_of(amount, getattr(has, kind)) for kind, amount in asdict(taken).items()}
 
 
 def _given(schedule: str) -> Mapping[str, int]:

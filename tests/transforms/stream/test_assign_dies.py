@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
+from stc.pipeline import PipelineOptions
+from stc.tools.schedule_file import with_schedule
 from stc.transforms.stream.assign_dies import AssignDies
 
 PROGRAM = (Path(__file__).parents[3] / "filecheck_tests" / "transforms" / "stream" / "assign_dies.mlir").read_text()
@@ -48,3 +51,28 @@ def test_a_platform_that_says_nothing_of_crossings(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(re.sub(r"\[crossing\]\n.*\n.*\n", "", text).replace('name = "u280"', 'name = "mine"'))
     with pytest.raises(CompileError, match=r"mine: the platform has 3 dies and no table 'crossing'; accepted: \[crossing\] with"):
         AssignDies("optimum", platform=str(tmp_path / "mine.toml")).apply(make_context(), parse_module(PROGRAM))
+
+
+def test_where_nothing_is_assigned_nothing_is_asked_of_the_platform(tmp_path: Path) -> None:
+    """Platform files of users may say nothing of crossings: --minimise-depths, which looks for dies, goes through."""
+    text = (Path(__file__).parents[3] / "stc" / "platforms" / "data" / "u280.toml").read_text()
+    (tmp_path / "mine.toml").write_text(re.sub(r"\[crossing\]\n.*\n.*\n", "", text).replace('name = "u280"', 'name = "mine"'))
+    assert AssignDies(platform=str(tmp_path / "mine.toml")).find(make_context(), parse_module(PROGRAM)) is None
+
+
+@pytest.mark.parametrize("strategy", ["optimum", "greedy"])
+def test_a_platform_without_ultra_ram(strategy: str, tmp_path: Path) -> None:
+    head, dies = (Path(__file__).parents[3] / "stc" / "platforms" / "data" / "u280.toml").read_text().split("[[slr]]", 1)
+    text = f"{head}[[slr]]{re.sub('uram = [0-9]+', 'uram = 0', dies)}"
+    (tmp_path / "mine.toml").write_text(text.replace('name = "u280"', 'name = "mine"'))
+    report = AssignDies(strategy, platform=str(tmp_path / "mine.toml")).find(make_context(), parse_module(PROGRAM))
+    assert report is not None and [die["share_uram"] for die in report["dies"]] == [0, 0, 0]
+
+
+def test_dies_that_would_be_ignored_are_refused(tmp_path: Path) -> None:
+    schedule = tmp_path / "schedule.toml"
+    schedule.write_text('[stc.dies]\n"k.memory" = 0\n"k.body" = 1\n')
+    options = PipelineOptions(schedule=str(schedule))
+    with pytest.raises(CompileError, match=r"a table 'stc.dies', and dies are 'unassigned'; accepted: dies = \"optimum\" in"):
+        with_schedule(options, ())
+    assert with_schedule(replace(options, dies="greedy"), ("dies",)).dies == "greedy"
