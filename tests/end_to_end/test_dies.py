@@ -135,3 +135,11 @@ def test_groups_in_one_bitstream(tmp_path: Path, stc: Stc) -> None:
         r"[^;]+mine\.toml; accepted: a smaller --budget, [^\n]+\n$", done.stderr
     ), done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", [("--dies", "optimum"), ("--groups", "together")])
+def test_stages_of_a_whole_model_share_the_dies(option: tuple[str, str], tmp_path: Path, stc: Stc) -> None:
+    """Each assigned alone would get a die that others have, too."""
+    words = ("compile", "gpt2-tiny", "--stage", "model", "--small", "--units", "memory", *option, "--out", tmp_path / "out")
+    refused(stc(*words), f"{' '.join(option)}: each stage would be looked at alone, and one binary has all of a whole model")
+    assert not (tmp_path / "out").exists()
