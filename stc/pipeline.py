@@ -39,8 +39,12 @@ DECIDED_BY = {
     "parallelism": "parallelism",
     "fifo_strategy": "fifos",
     "units": "units",
+    "dies": "dies",
 }
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
+
+UNCHECKED, TOGETHER = "unchecked", "together"
+"""Whether all kernels have to fit the plan together, which are linked into one bitstream."""
 
 WIDEST_WORD_BITS = 512
 """Of a memory port where nothing else is said to passes: the widest that there is."""
@@ -65,11 +69,12 @@ class PipelineOptions(ArgSpecConvertible):
     (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
     `search_within`: a budget of which the search knows instead, since what it chose within `budget` took more; empty for none.
     `search_rank`: which of the designs that the search finds is taken, 1 for the best by its model.
+    `groups`: together refuses a design whose kernels, all in one bitstream, take more than the platform's plan allows; unchecked.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`,
-    `units`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies,
-    depths, and the compute units that a kernel is built as.
+    `units`, `dies`: the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and
+    copies, depths, the compute units that a kernel is built as, and the die of each.
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
@@ -99,6 +104,8 @@ class PipelineOptions(ArgSpecConvertible):
     parallelism: str = "shortest"
     fifo_strategy: str = "no-stall"
     units: str = "one"
+    dies: str = "unassigned"
+    groups: str = UNCHECKED
     layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -121,6 +128,8 @@ class PipelineOptions(ArgSpecConvertible):
             Budget.parse(self.search_within)
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
+        if self.groups not in (UNCHECKED, TOGETHER):
+            raise CompileError(f"groups is '{self.groups}'", accepted=f"{UNCHECKED} or {TOGETHER}")
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
@@ -190,6 +199,15 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
     units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != PipelineOptions.units else ()
+    depths = (
+        # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
+        f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
+        f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',
+        f"choose-storage{{{limits}{scheduled}}}",  # of FIFOs as deep as they are now
+    )
+    dies = f'assign-dies{{strategy="{options.dies}"{scheduled} platform="{options.platform}"}}'
+    # By what FIFOs take; which then get deeper where they cross, so that it is checked once more.
+    placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
@@ -253,10 +271,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
                 *(("send-scalars",) if units else ()),
                 *((f'apply-measurements{{schedule="{options.schedule}"}}',) if options.schedule else ()),
-                # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
-                f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
-                f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',
-                f"choose-storage{{{limits}{scheduled}}}",  # of FIFOs as deep as they are now
+                *depths,
+                *placed,
                 "verify-bounds",
             ),
         ),

@@ -110,23 +110,46 @@ def _partial_factor(block: Block) -> int:
 def kernel_parts(kernel: KernelOp, clock_ns: float, widest: int = WIDEST) -> dict[str, ResourceCount]:
     """What a kernel takes, by what it is for, on a platform whose memory ports have at most `widest` bits."""
     parts: dict[str, ResourceCount] = {"control": KERNEL_CONTROL}
+    for _, name, count in _pieces(kernel, clock_ns, widest):
+        parts[name] = parts.get(name, ResourceCount()).plus(count)
+    parts.setdefault("memory ports", ResourceCount())
+    return parts
+
+
+def _pieces(kernel: KernelOp, clock_ns: float, widest: int) -> Iterator[tuple[TaskOp | SSAValue, str, ResourceCount]]:
+    """What each thing in a kernel takes, and for what: of a task, a FIFO, a ring, the memory behind a port."""
     for op in kernel.body.block.ops:
         match op:
             case TaskOp():
-                found = _task_parts(op, clock_ns)
+                yield from ((op, name, count) for name, count in _task_parts(op, clock_ns).items())
             case CreateOp():
                 kind = op.result.type
-                found = {"FIFOs": fifo(bits_of(kind.element_type), kind.depth, op.memory)}
+                yield op.result, "FIFOs", fifo(bits_of(kind.element_type), kind.depth, op.memory)
             case BufferOp():
                 kind = op.result.type
-                found = {"rings of blocks": _array(op, kind.buffer_type, kind.count)}
+                yield op.result, "rings of blocks", _array(op, kind.buffer_type, kind.count)
             case _:
-                found = {}
-        for name, count in found.items():
-            parts[name] = parts.get(name, ResourceCount()).plus(count)
-    ports = [kind for memory, *_ in memory_ports(kernel) if isinstance(kind := memory.type, MemRefType)]
-    parts["memory ports"] = _sum(adapter(bits_of(kind.element_type), clock_ns, widest) for kind in ports)
-    return parts
+                pass
+    for memory, *_ in memory_ports(kernel):
+        if isinstance(kind := memory.type, MemRefType):
+            yield memory, "memory ports", adapter(bits_of(kind.element_type), clock_ns, widest)
+
+
+def unit_resources(kernel: KernelOp, clock_ns: float, widest: int = WIDEST) -> dict[str, ResourceCount]:
+    """What each compute unit of a kernel takes: its tasks, what they read from, and its memory ports. A link is counted at the unit
+    that reads it, and each unit has control of its own."""
+    units = dict.fromkeys(kernel.units, KERNEL_CONTROL)
+    for owner, _, count in _pieces(kernel, clock_ns, widest):
+        if (task := owner if isinstance(owner, TaskOp) else _task_at(owner)) is not None:
+            unit = task.unit or kernel.sym_name.data
+            units[unit] = units[unit].plus(count)
+    return units
+
+
+def _task_at(value: SSAValue) -> TaskOp | None:
+    """The task that reads a FIFO or ring, or uses a memory; the one that writes where none reads."""
+    tasks = [use.operation for use in value.uses if isinstance(use.operation, TaskOp)]
+    return next((task for task in tasks if value in task.ins), tasks[0] if tasks else None)
 
 
 def _array(owner: Operation, kind: Attribute, count: int, storage: ArrayStorage | None = None) -> ResourceCount:
@@ -168,7 +191,7 @@ def _design_parts(module: ModuleOp, clock_ns: float, widest: int) -> dict[str, R
 def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
     """The section "resources" of report.json: all kernels together, by what they are for, against what a plan may use.
 
-    `share`: of all dies; `share_of_slr`: of each die alone, since no die is assigned.
+    `share`: of all dies; `share_of_slr`: of each die alone, for a design that is on one.
     """
     parts = _design_parts(module, platform.cycle_ns, platform.memory.word_bits)
     total = _sum(parts.values())

@@ -82,10 +82,12 @@ def counted(channels: Iterable[Channel], traces: Mapping[str, TaskTrace]) -> tup
 def _uncounted(op: CreateOp | BufferOp) -> Channel:
     producer, consumer = (task.sym_name.data for task in ends_of(op.result))
     kind = op.result.type
-    if isinstance(kind, BlockType):
+    if isinstance(op, BufferOp):
+        assert isinstance(kind, BlockType)
         return Channel(op.sym_name.data, producer, consumer, 0, kind.count, is_ring=True)
     assert isinstance(kind, StreamType)
-    return Channel(op.sym_name.data, producer, consumer, 0, kind.depth, kind.lanes * bits_of(kind.scalar_type))
+    bits = kind.lanes * bits_of(kind.scalar_type)
+    return Channel(op.sym_name.data, producer, consumer, 0, kind.depth, bits, crossing=op.crossing)
 
 
 def _counted(channel: Channel, producer: TaskTrace, consumer: TaskTrace) -> Channel:

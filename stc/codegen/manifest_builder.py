@@ -83,8 +83,7 @@ def build_manifest(
     names = tensor_names(design)
     buffers = buffer_names(design)
     unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.action == "unpack"}
-    cycle_ns = platform.cycle_ns
-    kernels = tuple(_kernel(kernel, files, names, buffers, cycle_ns, unpacked) for kernel in design.kernels)
+    kernels = tuple(_kernel(kernel, files, names, buffers, platform, unpacked) for kernel in design.kernels)
     return Manifest(
         schema_version=SCHEMA_VERSION,
         name=file_name(name),
@@ -126,10 +125,13 @@ def _kernel(
     files: dict[PortDesign, DataFile],
     names: dict[HostValue, str],
     buffers: dict[Buffer, str],
-    cycle_ns: float,
+    platform: Platform,
     unpacked: Mapping[tuple[KernelOp, Buffer | None], HostValue | None],
 ) -> Kernel:
     """`unpacked`: the host tensors that buffers become behind a kernel."""
+    cycle_ns = platform.cycle_ns
+    dies = kernel.op.dies if len(platform.slrs) > 1 else {}  # what has one die has no name for it
+    slrs = {task.name: dies.get(task.op.unit or kernel.op.sym_name.data) for task in kernel.tasks}
     values: list[SSAValue] = [op.result for op in channels_of(kernel.op)]
     sizes = task_traces(kernel.op)
     channels = dict(zip(values, task_graph(kernel.op, sizes).channels, strict=True))
@@ -146,6 +148,7 @@ def _kernel(
             consumer=tasks[channels[stream.value].consumer],
             tokens=channels[stream.value].tokens,
             required=_required(stream),
+            crossing=channels[stream.value].crossing,
             size=run_time_size(sizes[channels[stream.value].producer].token_size(channels[stream.value].name, True)),
         )
         for stream in kernel.streams
@@ -173,7 +176,8 @@ def _kernel(
         scalars=tuple(
             Scalar(scalar.name, names[scalar.tensor], scalar.symbol.name, scalar.symbol.maximum) for scalar in kernel.scalars
         ),
-        units=tuple(map(_unit, kernel.units)) if len(kernel.units) > 1 else (),
+        units=tuple(_unit(unit, slrs[unit.tasks[0].name]) for unit in kernel.units) if len(kernel.units) > 1 else (),
+        slr=next(iter(dies.values())) if len(dies) == 1 else None,
     )
 
 
@@ -183,10 +187,10 @@ def _token_type(stream: StreamDesign) -> str:
     return "index" if isinstance(scalar, SymbolType) else str(scalar)
 
 
-def _unit(unit: UnitDesign) -> Unit:
+def _unit(unit: UnitDesign, slr: int | None) -> Unit:
     lists = (unit.tasks, unit.ports, unit.scalars, unit.receives, unit.sends)
     tasks, ports, scalars, receives, sends = (tuple(entry.name for entry in entries) for entries in lists)
-    return Unit(unit.name, tasks, ports, scalars, receives, sends, unit.starts)
+    return Unit(unit.name, tasks, ports, scalars, receives, sends, unit.starts, slr)
 
 
 def _required(stream: StreamDesign) -> int | None:

@@ -36,11 +36,13 @@ SLOT_LATENCY = 1
 
 @dataclass(frozen=True, eq=False)
 class FifoCurves:
-    """One FIFO: when its source writes each token, and when its target needs and takes it, each in its own cycles."""
+    """One FIFO: when its source writes each token, and when its target needs and takes it, each in its own cycles. `crossing`:
+    cycles that tokens take to another die, and freed slots take back."""
 
     written: Cycles
     needed: Cycles
     taken: Cycles
+    crossing: int = 0
 
     def __post_init__(self) -> None:
         if not len(self.written) == len(self.needed) == len(self.taken) > 0:
@@ -52,7 +54,7 @@ class FifoCurves:
 
     def least_delay(self, latency: int = LATENCY) -> int:
         """The least delay at which the target never waits. It generalises D - C_in to bursts; it may be negative."""
-        return int((self.written - self.needed).max()) + latency
+        return int((self.written - self.needed).max()) + latency + self.crossing
 
     def depth(self, delay: int, least: int = 1) -> int | None:
         """The least depth, from `least` on, at which nobody waits if it answers like one of `least`; None where the target does at
@@ -80,21 +82,21 @@ class FifoCurves:
 
     def _taken_slots(self, tokens: Cycles, delay: int) -> Cycles:
         """How many slots are taken when these tokens have been written."""
-        freed = np.searchsorted(self.taken, self.written[tokens] - (delay + SLOT_LATENCY), side="right")
+        freed = np.searchsorted(self.taken, self.written[tokens] - (delay + SLOT_LATENCY + self.crossing), side="right")
         return tokens + 1 - freed
 
     def largest_delay(self, slots: int) -> int | None:
         """The largest delay at which `slots` are enough; None where all tokens fit."""
         if slots >= self.tokens:
             return None
-        return int((self.written[slots:] - self.taken[: self.tokens - slots]).min()) - SLOT_LATENCY
+        return int((self.written[slots:] - self.taken[: self.tokens - slots]).min()) - SLOT_LATENCY - self.crossing
 
     def sampled_largest_delay(self, slots: int) -> int | None:
         """The same looked at for `SAMPLES` tokens only: an upper bound, quicker."""
         if slots >= self.tokens:
             return None
         tokens = self._sample[self._sample >= slots]
-        return int((self.written[tokens] - self.taken[tokens - slots]).min()) - SLOT_LATENCY
+        return int((self.written[tokens] - self.taken[tokens - slots]).min()) - SLOT_LATENCY - self.crossing
 
 
 @dataclass(frozen=True)

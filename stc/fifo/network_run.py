@@ -89,25 +89,26 @@ def bounded_run(network: Network, depths: Mapping[str, int], begin: NetworkRun, 
     Runs in which tokens wait for the room that the run before had are repeated until one is its own predecessor: each waits at
     least as long as the one before, so that it is the earliest. None where it does not end by cycle `end`, or after `ROUNDS` runs.
     """
-    run, room = begin, _room(begin, depths)
+    run, room = begin, _room(network, begin, depths)
     for _ in range(ROUNDS):
         if all((run.written[name] >= earliest).all() for name, earliest in room.items()):
             return run
         run = _forwards(network, _Walker(network, 0, backwards=False, room=room, before=run).walked(), run)
         if run.makespan > end:
             return None
-        room = _room(run, depths)
+        room = _room(network, run, depths)
     return None
 
 
-def _room(run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
-    """By FIFO the cycle in which there is room for each token: the slot of an earlier one has been free for a cycle."""
+def _room(network: Network, run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
+    """By FIFO the cycle in which there is room for each token: the slot of an earlier one has been free for a cycle, and that is
+    known at the other die."""
     never = np.iinfo(np.int64).min // 2
     found: dict[str, Cycles] = {}
     for name, depth in depths.items():
-        taken = run.taken[name]
+        taken, back = run.taken[name], SLOT_LATENCY + network.graph.by_name[name].crossing
         empty = np.full(min(depth, len(taken)), never, dtype=np.int64)
-        found[name] = np.concatenate([empty, taken[: len(taken) - len(empty)] + SLOT_LATENCY])
+        found[name] = np.concatenate([empty, taken[: len(taken) - len(empty)] + back])
     return found
 
 
@@ -307,7 +308,8 @@ class _Walker:
             if other not in self.found.walks:  # a cycle, in its first round
                 continue
             source, target = (name, other) if self.backwards else (other, name)
-            apart = self.tasks[source].late[fifo.name, True] + latency_of(fifo.depth) - self.tasks[target].late[fifo.name, False]
+            latency = latency_of(fifo.depth) + fifo.crossing
+            apart = self.tasks[source].late[fifo.name, True] + latency - self.tasks[target].late[fifo.name, False]
             bounds[fifo.name, self.backwards] = self.found.walks[other].issues[fifo.name, not self.backwards] + apart
         for fifo in self.outgoing[name]:
             if fifo.name in self.room:

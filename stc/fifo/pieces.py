@@ -119,7 +119,7 @@ class EdgeCosts:
     def _curves(self, edge: Channel, choice: Choice) -> FifoCurves:
         """The curves of a FIFO at these schedules of its tasks."""
         source, target = self.problem.schedules[edge.producer][choice[0]], self.problem.schedules[edge.consumer][choice[1]]
-        return FifoCurves(source.written[edge.name], target.needed[edge.name], target.taken[edge.name])
+        return FifoCurves(source.written[edge.name], target.needed[edge.name], target.taken[edge.name], edge.crossing)
 
     def shifts(self, task: str, schedule: int) -> tuple[int, int]:
         """How much earlier (negative) and how much later a task may start at a schedule."""

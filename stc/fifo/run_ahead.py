@@ -57,7 +57,7 @@ def depths_ahead(networks: Sequence[Network], fifos: Sequence[Channel]) -> dict[
 
     if is_enough({}):
         return {}
-    depths = {name: max(_depth_in(run, name) for _, run in runs) for name in shallow}
+    depths = {fifo.name: max(_depth_in(run, fifo) for _, run in runs) for fifo in fifos}
     deeper = {name: depth for name, depth in depths.items() if depth > shallow[name]}
     alike: dict[tuple[int, int], list[str]] = {}
     for fifo in fifos:
@@ -69,8 +69,10 @@ def depths_ahead(networks: Sequence[Network], fifos: Sequence[Channel]) -> dict[
     return deeper
 
 
-def _depth_in(run: NetworkRun, fifo: str) -> int:
-    return depth_without_gaps(run.written[fifo], run.needed[fifo], run.taken[fifo])
+def _depth_in(run: NetworkRun, fifo: Channel) -> int:
+    """A token that crosses dies is needed as much earlier, and its slot free as much later."""
+    needed, taken = run.needed[fifo.name] - fifo.crossing, run.taken[fifo.name] + fifo.crossing
+    return depth_without_gaps(run.written[fifo.name], needed, taken)
 
 
 def deepest_within(bits: int, fifos: Iterable[Channel], depths: Mapping[str, int]) -> dict[str, int]:

@@ -61,7 +61,10 @@ def _as_early_as_possible(network: Network) -> FifoSchedule:
     while True:
         network = network.with_depths(slots)
         run = earliest_run(network)
-        curves = {name: FifoCurves(run.written[name], run.needed[name], run.taken[name]) for name in slots}
+        curves = {
+            fifo.name: FifoCurves(run.written[fifo.name], run.needed[fifo.name], run.taken[fifo.name], fifo.crossing)
+            for fifo in network.graph.sized
+        }
         found = {name: max(slots[name], curve.slots(delay=0)) for name, curve in curves.items()}
         if all((depth > SHALLOW) == (slots[name] > SHALLOW) for name, depth in found.items()):
             return FifoSchedule({}, {}, found, {}, run.makespan, "earliest run", 0.0, 0.0)
@@ -116,7 +119,7 @@ def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun) -> dic
     sources = {fifo.producer for fifo in network.graph.fed}
     spare: dict[str, int] = {}
     for fifo in network.graph.fed:
-        least = int((run.needed[fifo.name] - first.written[fifo.name]).min()) - latency_of(fifo.depth)
+        least = int((run.needed[fifo.name] - first.written[fifo.name]).min()) - latency_of(fifo.depth) - fifo.crossing
         spare[fifo.consumer] = min(spare.get(fifo.consumer, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]
     sooner = {task: min(run.begins[task], spare.get(task, run.begins[task])) for task in tasks}

@@ -69,6 +69,7 @@ def _sizes(manifest: Manifest) -> Iterator[Complaint]:
             yield from _at_most(MOST_COUNT, loop, f"kernels[{k}].schedule[{index}]", ("trip", "unroll"))
         for index, stream in enumerate(kernel.streams):
             yield from _at_most(MOST_COUNT, stream, f"kernels[{k}].streams[{index}]", ("depth", "required", "lanes", "bits"))
+            yield from _at_most(MOST_LOOP_CYCLES, stream, f"kernels[{k}].streams[{index}]", ("crossing",))
         for index, block in enumerate(kernel.blocks):
             yield from _at_most(MOST_COUNT, block, f"kernels[{k}].blocks[{index}]", ("count", "bits"))
         for index, task in enumerate(kernel.tasks):
@@ -118,7 +119,9 @@ def _sized(manifest: Manifest) -> Iterator[tuple[str, object, tuple[str, ...], t
             if task.work is not None:
                 yield f"{path}.tasks[{index}].work", task.work, (), ("products", "at_once", "dsp", "moves")
         for index, stream in enumerate(kernel.streams):
-            yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required", "tokens"), ()
+            yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required", "tokens"), ("crossing",)
+        for index, unit in enumerate(kernel.units):
+            yield f"{path}.units[{index}]", unit, (), ("slr",)
         for index, block in enumerate(kernel.blocks):
             yield f"{path}.blocks[{index}]", block, ("count", "bits", "shape"), ("blocks",)
         for index, loop in enumerate(kernel.schedule):

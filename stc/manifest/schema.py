@@ -148,7 +148,8 @@ class Stream:
     """One FIFO: `bits` per token, `tokens` that cross per launch; where that depends on scalars at most, and `size` says how many
     (`mul(pos<=15, 2)`).
 
-    `depth` as emitted; `required`: the depth that sizing asked for, before margin and rounding to what costs no more.
+    `depth` as emitted; `required`: the depth that sizing asked for, before margin and rounding to what costs no more. `crossing`:
+    cycles that a token takes to the reader's die, and that the slot it leaves takes back.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Stream:
     tokens: int
     required: int | None = None
     size: str | None = field(default=None, metadata=LEFT_OUT)
+    crossing: int = field(default=0, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ Node: TypeAlias = tuple[Literal["task", "channel"], str]
 class Channel:
     """A FIFO, or a ring of blocks. `tokens` (or blocks) cross it per launch, `depth` of them fit, each of `bits`.
 
-    `written`, `read`: the most tokens that one iteration of a loop of the producer or consumer moves.
+    `written`, `read`: the most tokens that one iteration of a loop of the producer or consumer moves. `crossing`: cycles that a
+    token takes to the die of the consumer, and that the slot it leaves takes back.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Channel:
     is_ring: bool = False
     written: int = 1
     read: int = 1
+    crossing: int = 0
 
 
 @dataclass(frozen=True)

@@ -128,10 +128,19 @@ class ExternalMemory:
 
 
 @dataclass(frozen=True)
+class Crossing:
+    """Between two neighbouring dies: the cycles that a stream takes on its way, either way, and the wires that a plan may use."""
+
+    cycles: int
+    wires: int
+
+
+@dataclass(frozen=True)
 class Platform:
     """One device with its shell. `plan` is the share of each die's resources a design may use.
 
-    `memory_luts`: the part of the LUTs that can be memory. `text`: the file that says all of this.
+    `memory_luts`: the part of the LUTs that can be memory. `text`: the file that says all of this. `crossing`: None where the file
+    says nothing of it.
     """
 
     name: str
@@ -145,11 +154,17 @@ class Platform:
     memory_luts: float
     memory: ExternalMemory
     text: str = field(repr=False, compare=False)
+    crossing: Crossing | None = None
 
     @property
     def whole(self) -> Resources:
         """What all dies together have."""
         return reduce(Resources.plus, self.slrs)
+
+    @property
+    def usable_of_dies(self) -> tuple[Resources, ...]:
+        """What a design may use of each die."""
+        return tuple(die.scaled(self.plan) for die in self.slrs)
 
     @property
     def usable(self) -> Resources:
@@ -243,4 +258,5 @@ def read_platform(text: str, where: str) -> Platform:
         memory_luts=data["memory_luts"],
         memory=ExternalMemory(**data["memory"]),
         text=text,
+        crossing=Crossing(**data["crossing"]) if "crossing" in data else None,
     )

@@ -58,8 +58,11 @@ _LIST = _Rule("a list that is not empty", (list,))
 _RESOURCES = ("lut", "ff", "bram36", "uram", "dsp")
 _PLATFORM: Mapping[str, _Rule] = {
     "name": _WORD, "part": _WORD, "shell": _WORD, "clocks_mhz": _LIST, "launch_us": _AMOUNT, "tool_version": _WORD,
-    "memory_luts": _SHARE, "plan": _TABLE, "slr": _LIST, "memory": _TABLE,
+    "memory_luts": _SHARE, "plan": _TABLE, "slr": _LIST, "memory": _TABLE, "crossing": _TABLE,
 }  # fmt: skip
+_OPTIONAL = frozenset({"crossing"})
+"""Tables that a file may do without: files of older versions have none, and devices of one die need none."""
+_CROSSING: Mapping[str, _Rule] = {"cycles": _COUNT, "wires": _COUNT}
 _DIE: Mapping[str, _Rule] = {**dict.fromkeys(_RESOURCES, _AMOUNT), "uram": _Rule("a number from 0", (int, float))}
 _PLAN: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _SHARE)
 _MEMORY: Mapping[str, _Rule] = {
@@ -87,6 +90,7 @@ def check_platform(data: Mapping[str, Any], where: str) -> None:
     _check(data, _PLATFORM, "", where)
     tables = [(data["plan"], _PLAN, "plan."), (data["memory"], _MEMORY, "memory.")]
     tables += [(die, _DIE, f"slr[{number}].") for number, die in enumerate(data["slr"])]
+    tables += [(data["crossing"], _CROSSING, "crossing.")] if "crossing" in data else []
     for table, rules, prefix in tables:
         _check(table, rules, prefix, where)
     for what, accepted in _complaints(data):
@@ -101,6 +105,8 @@ def _check(table: object, rules: Mapping[str, _Rule], prefix: str, where: str) -
     if unknown := [key for key in values if key not in rules]:
         raise CompileError(f"unknown key {prefix}{unknown[0]}", where=where, accepted=", ".join(rules))
     for key, rule in rules.items():
+        if key not in values and key in _OPTIONAL:
+            continue
         if key not in values:
             raise CompileError(f"{prefix}{key} is missing", where=where, accepted=rule.accepted)
         if not rule.holds(values[key]) or values[key] == []:

@@ -149,7 +149,7 @@ class _Walk:
         peer = "" if fifo is None else fifo.producer if wait.reads else fifo.consumer
         if fifo is None or not peer:
             return PathPart(task, 0, ended, ended, "start", wait.channel), None
-        before = max(0, ended - (max(1, fifo.latency) if wait.reads else 1))
+        before = max(0, ended - (max(1, fifo.latency) if wait.reads else 1 + fifo.crossing))
         part = PathPart(task, before, ended, ended - before, "fifo", wait.channel)
         return part, _At(peer, before, fifo.lead if wait.reads else 0)
 

@@ -134,6 +134,7 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
             declared_depth=entry.get("declared_depth", 0),
             latency=entry["latency"],
             lead=entry.get("lead", 0),
+            crossing=entry.get("crossing", 0),
         )
         for entry in timing["channels"]
         if entry["channel"] in uses

@@ -52,7 +52,8 @@ class FifoTime:
     """One FIFO or ring of blocks. Curves are (cycle, count from then on), thinned to at most 1024 points.
 
     `depth` is what the run was told (None: unlimited), `declared_depth` what the C++ says. A token can be read `latency` cycles
-    after it was written, which was `lead` cycles after its producer's iteration issued.
+    after it was written, which was `lead` cycles after its producer's iteration issued. `crossing`: how many of them it takes to
+    another die, and its slot back.
     """
 
     name: str
@@ -69,6 +70,7 @@ class FifoTime:
     declared_depth: int = 0
     latency: int = 1
     lead: int = 0
+    crossing: int = 0
 
 
 @dataclass(frozen=True)

@@ -49,13 +49,20 @@ def timing_table(manifest: Manifest, options: SimulationOptions) -> str:
     if options.profile is not None:
         manifest = with_profile(manifest, options.profile)
     lines = [line for kernel in manifest.kernels for line in _kernel_lines(manifest, kernel, options)]
-    latencies = {stream.name: fifo_latency(stream) for kernel in manifest.kernels for stream in kernel.streams}
-    lines += [f"fifo {name} {depth} {latencies.get(name, 0)}" for name, depth in options.depths.items()]
+    streams = {stream.name: stream for kernel in manifest.kernels for stream in kernel.streams}
+    told = dict.fromkeys([*options.depths, *(name for name, stream in streams.items() if stream.crossing)])
+    lines += [_fifo_line(name, options.depths.get(name, 0), streams.get(name)) for name in told]
     if options.unbounded:
         lines.append("unbounded")
     if options.limit is not None:
         lines.append(f"limit {options.limit}")
     return "\n".join(lines) + "\n"
+
+
+def _fifo_line(name: str, depth: int, stream: Stream | None) -> str:
+    """`depth`: 0 for that of the source; of a design that `stc` did not write nothing else is known."""
+    latency, crossing = (fifo_latency(stream), stream.crossing) if stream is not None else (0, 0)
+    return f"fifo {name} {depth} {latency}" + (f" {crossing}" if crossing else "")
 
 
 def fifo_latency(stream: Stream) -> int:

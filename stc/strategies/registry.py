@@ -42,6 +42,7 @@ DECISIONS: Mapping[str, str] = {
     "parallelism": "stc.strategies.parallelism:PARALLELISM",
     "fifos": "stc.strategies.fifos:FIFOS",
     "units": "stc.strategies.units:UNITS",
+    "dies": "stc.strategies.dies:DIES",
 }
 """Every decision, and where it is defined."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stc.diagnostics import BeyondBudget, CompileError
-from stc.pipeline import PipelineOptions
+from stc.pipeline import TOGETHER, PipelineOptions
 from stc.platforms.budget import PLAN, SMALL, Budget, Counts
 from stc.platforms.platform import load_platform
 from stc.transforms.linalg.choose_parallelism import ChooseParallelism
@@ -83,6 +83,15 @@ NARROWER = (4, 1)
 """Entries of a token in the cheapest design, where those of a word are too many. On the KV260 a decode block of gpt2-tiny in W4A8
 takes 81,138 LUTs with 1, of the plan's 91,200 (estimated; docs/platforms.md)."""
 
+
+def narrower_tokens(options: PipelineOptions) -> PipelineOptions | None:
+    """The options of a cheapest design with narrower tokens; None where there is none, or they say how wide those are."""
+    if options.is_searched or options.schedule or options.lanes not in (0, *NARROWER):
+        return None
+    lanes = next((lanes for lanes in NARROWER if lanes < options.token_lanes), None)
+    return None if lanes is None else replace(options, lanes=lanes)
+
+
 _BY_LANES = ("dsp", "lut", "ff")
 """What a design takes by its lanes."""
 
@@ -90,12 +99,10 @@ _BY_LANES = ("dsp", "lut", "ff")
 def narrower(options: PipelineOptions, resources: Mapping[str, int]) -> PipelineOptions | None:
     """The options of the next cheapest design with narrower tokens, where one with these `options` takes `resources`; None where it
     is no cheapest design, fits the plan, or says itself how wide tokens are."""
-    if options.is_searched or options.schedule or options.lanes not in (0, *NARROWER):
+    if options.is_searched:
         return None
-    lanes = next((lanes for lanes in NARROWER if lanes < options.token_lanes), None)
     fit = fit_of(replace(options, budget=PLAN), resources, 0, None)
-    lacks = any(name in _BY_LANES for name in fit.emitted.beyond(fit.budget))
-    return replace(options, lanes=lanes) if lacks and lanes is not None else None
+    return narrower_tokens(options) if any(name in _BY_LANES for name in fit.emitted.beyond(fit.budget)) else None
 
 
 def require_platform(options: PipelineOptions, resources: Mapping[str, int]) -> None:
@@ -104,6 +111,21 @@ def require_platform(options: PipelineOptions, resources: Mapping[str, int]) -> 
     if fit.lacking:
         accepted = "a larger platform, a smaller model, fewer positions or tokens, or --small, which emits it all the same"
         raise BeyondBudget(f"the design takes {fit.lacking} that the platform has", where=options.platform, accepted=accepted)
+
+
+def require_together(options: PipelineOptions, resources: Mapping[str, int], groups: int) -> None:
+    """CompileError where `--groups together` was asked for, and all kernels take more `resources` than the plan allows."""
+    fit = fit_of(replace(options, budget=PLAN), resources, 0, None)
+    if options.groups != TOGETHER or not fit.lacking:
+        return
+    taken, has = fit.emitted._asdict(), fit.budget._asdict()
+    beyond = ", ".join(
+        f"{taken[name]:,} {NAMES[name]} of {has[name]:,} ({taken[name] - has[name]:,} too many)"
+        for name in fit.emitted.beyond(fit.budget)
+    )
+    accepted = "a smaller --budget, smaller --tile or --rows, a larger platform, or --groups unchecked, which emits it all the same"
+    what = f"{groups} group(s) in one bitstream take {beyond} that a plan may use of {options.platform}"
+    raise CompileError(what, where=f"--groups {TOGETHER}", accepted=accepted)
 
 
 def whole_of(platform: str) -> Counts:

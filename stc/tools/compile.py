@@ -45,8 +45,10 @@ from stc.tools.budget_fit import (
     fit_of,
     is_aim,
     narrower,
+    narrower_tokens,
     not_searched,
     require_platform,
+    require_together,
     searched_again,
     whole_of,
     without_search,
@@ -67,6 +69,7 @@ from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
 from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
+from stc.transforms.stream.assign_dies import AssignDies
 from stc.transforms.stream.assign_units import AssignUnits
 from stc.transforms.stream.choose_storage import ChooseStorage
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
@@ -140,7 +143,8 @@ def compile_from(
     sizings = report["fifo_sizing"]["kernels"]
     units = units_of(model.module) if recorder.units is None else recorder.units
     searched = {} if recorder.searched is None else recorder.searched.plan
-    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, recorder.formats, searched,
+    dies = {each["unit"]: each["die"] for each in (report["dies"] or {}).get("units", ())}
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module), units, dies, recorder.formats, searched,
                              measured_loops(model.module))
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
@@ -232,6 +236,7 @@ def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     made = _narrowed(start, made, original, progress, is_named=is_named)
     if start.options.is_searched:
         require_platform(made.options, made.report["resources"]["total"])
+    require_together(made.options, made.report["resources"]["total"], made.report["groups"])
     return made
 
 
@@ -271,8 +276,14 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
             warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
             before = fit
         except BeyondBudget as failure:
-            options = without_search(options, failure, before)
-            warn(f"{failure}; instead, the cheapest design (--small)")
+            if options.is_searched:
+                options = without_search(options, failure, before)
+                warn(f"{failure}; instead, the cheapest design (--small)")
+            elif start.options.lanes == 0 and (less := narrower_tokens(options)) is not None:
+                options = less
+                warn(f"{failure}; instead, the cheapest design with tokens of {options.lanes} entries")
+            else:
+                raise
         _exchange(module, original.clone().detach_region(0))
         tries += 1
     if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):
@@ -355,6 +366,7 @@ def _minimised(
     sizings = sizer.size(model.module, sizing.depths)
     ChooseStorage(options.budget, options.platform, options.schedule).apply(make_context(), model.module)
     return {
+        "dies": AssignDies(platform=options.platform).find(make_context(), model.module),
         "memory_bytes": _memory_report(model.module, recorder),
         "fifo_sizing": _fifo_report(sizings) | {"minimisation": minimisation_report(sizing)},
         "resources": resource_report(model.module, load_platform(options.platform)),
@@ -378,7 +390,8 @@ def design_report(
     _require_scales(recognised, recorder.parameters)
     _require_integers(recognised, recorder.packed)
     recorder.searched = run.found.get(ChooseParallelism.name)
-    streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
+    found = {label.partition("#")[0]: result for label, result in run.found.items()}  # the last run of each
+    streams, bounds, sizings = (found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
     return {
@@ -397,6 +410,7 @@ def design_report(
         "fifo_sizing": _fifo_report(sizings),
         "loops": loop_report(module, load_platform(options.platform)),
         "resources": resources,
+        "dies": found.get(AssignDies.name),
         "throughput": throughput_report(makespans, resources, options.budget),
     }
 

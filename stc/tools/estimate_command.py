@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,13 +24,36 @@ def estimate_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote: a project, or a model.")],
     everything: Annotated[bool, typer.Option("--all", help="Every loop, not only those with an interval above 1.")] = False,
     profile: Annotated[Path | None, typer.Option(metavar="FILE", help="Measured figures: .json, .csv or csynth.xml.")] = None,
+    dies: Annotated[bool, typer.Option("--dies", help="Instead: the dies that tasks would lie on, with the fewest wires.")] = False,
+    cut: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --dies: write a schedule that makes a compute unit for each die.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say where initiation intervals and depths come from, and what tasks take of the device.
 
     Example: stc estimate build/gpt2-medium --all
     """
-    on_each_stage(directory, lambda folder: _estimated(folder, everything, profile), as_json, {"--profile": profile is not None})
+    own = {"--profile": profile is not None, "--cut": cut is not None}
+    if cut is not None and not dies:
+        raise CompileError("--cut without --dies", accepted="both")
+    if dies and (everything or profile is not None):
+        raise CompileError("--dies with --all or --profile, which are of loops", accepted="--dies, --cut and --json alone")
+    run = partial(_proposed, cut=cut) if dies else partial(_estimated, everything=everything, profile=profile)
+    on_each_stage(directory, run, as_json, own)
+
+
+def _proposed(directory: Path, cut: Path | None) -> Told:
+    """The dies of the tasks of one project."""
+    from stc.tools.die_proposals import propose, write_cut
+
+    if is_foreign(directory):
+        what = "nothing is estimated of tasks of a design that stc did not write"
+        raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
+    proposal = propose(sound_manifest(directory), directory)
+    if cut is not None:
+        write_cut(proposal, directory, cut)
+    return Told(True, proposal.as_json(), proposal.show)
 
 
 def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:

@@ -174,7 +174,7 @@ class ExploredModel:
             plans = self._loops.changed(_tiled(graph.nodes, options), point, names)
             for node in nodes:
                 tiler.schedule(graph.generics[node.name], plans[node.name], node)
-        return {FILE: schedule_text(options, decided_schedules(module), None, (), {}, {}, plan, {})}
+        return {FILE: schedule_text(options, decided_schedules(module), None, (), {}, {}, {}, plan, {})}
 
     # Estimates --------------------------------------------------------------------------------------------------------
 

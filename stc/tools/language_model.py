@@ -173,7 +173,9 @@ class ModelStages:
         budget = whole.budget if schedule else part_of(whole.budget, len(self.names))  # one binary has all of them
         alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
         options = replace(whole, quantize=quantize, budget=budget, schedule=schedule, **alone)
-        return with_schedule(options, self._request.given | OF_ALL_STAGES)
+        found = with_schedule(options, self._request.given | OF_ALL_STAGES)
+        _require_no_stage_alone(found, name)
+        return found
 
 
 class _Compiler:
@@ -311,6 +313,14 @@ class _Compiler:
             return None
         shutil.copyfile(tokenizer, self._folder / TOKENIZER)
         return checked_file(self._folder / TOKENIZER, TOKENIZER)
+
+
+def _require_no_stage_alone(options: PipelineOptions, stage: str) -> None:
+    """CompileError for what would count a stage as if it had the device, whose one binary has all of them."""
+    for name, usual in (("dies", PipelineOptions.dies), ("groups", PipelineOptions.groups)):
+        if (value := getattr(options, name)) != usual:
+            what = f"--{name} {value}: each stage would be looked at alone, and one binary has all of a whole model"
+            raise CompileError(what, where=stage, accepted=f"--{name} {usual}, or one --stage")
 
 
 def stage_name(stage: str, kind: str) -> str:

@@ -111,6 +111,12 @@ FifoStrategy = Annotated[
 Units = Annotated[
     str, typer.Option(metavar="STRATEGY", help="Compute units of a kernel: one, memory (apart from the rest), or your own.")
 ]
+Dies = Annotated[
+    str, typer.Option(metavar="STRATEGY", help="Die of each compute unit: unassigned, optimum, greedy, or your own.")
+]
+Groups = Annotated[
+    str, typer.Option(help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked.")
+]
 Layers = Annotated[
     int,
     typer.Option(

@@ -7,6 +7,7 @@
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
     [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
     [stc.units]              the compute unit of each task, where there are several (`assign-units`)
+    [stc.dies]               the die of each compute unit, where they are assigned (`assign-dies`)
     [stc.formats]            how each linear layer is quantised, where any is (`quantize-linear`)
 
 Given back unchanged (`--schedule`) for the same model, it gives the same design. A whole model has a folder of them,
@@ -28,10 +29,12 @@ from stc.design_space.parallelism import Parallelism
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import F32, LinearFormat, read_quantisation, require_layers, with_formats
+from stc.strategies.dies import UNASSIGNED
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.linalg.choose_parallelism import PARALLELISM_TABLE
 from stc.transforms.pass_pipeline import did_you_mean
 from stc.transforms.stream.apply_measurements import LOOPS_TABLE
+from stc.transforms.stream.assign_dies import DIES_TABLE
 from stc.transforms.stream.assign_units import UNITS_TABLE
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 from stc.user_files import toml_of
@@ -39,7 +42,7 @@ from stc.user_files import toml_of
 FILE = "schedule.toml"
 
 OPTIONS, FIFOS, FORMATS = "options", "fifos", "formats"
-TABLES = (OPTIONS, PARALLELISM_TABLE, LOOPS_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, FORMATS)
+TABLES = (OPTIONS, PARALLELISM_TABLE, LOOPS_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, DIES_TABLE, FORMATS)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -98,7 +101,11 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         what = f"it says lanes and copies, and {asked[0]} asks for others"
         accepted = f"one of both: leave out the option, or the tables '{OWN_TABLE}.{PARALLELISM_TABLE}' and of computations"
         raise CompileError(what, where=options.schedule, accepted=accepted)
-    return _with_formats(replace(options, **{name: value for name, value in table.items() if name not in given}), said, given)
+    decided = replace(options, **{name: value for name, value in table.items() if name not in given})
+    if DIES_TABLE in said and decided.dies == UNASSIGNED:
+        what = f"there is a table '{OWN_TABLE}.{DIES_TABLE}', and dies are '{UNASSIGNED}'"
+        raise CompileError(what, where=options.schedule, accepted=f'dies = "optimum" in {OWN_TABLE}.{OPTIONS}, or no such table')
+    return _with_formats(decided, said, given)
 
 
 def require_folder(schedule: str) -> None:
@@ -153,12 +160,13 @@ def schedule_text(
     sizings: Sequence[Mapping[str, Any]] | None,
     memories: Iterable[Storable],
     units: Mapping[str, str],
+    dies: Mapping[str, int],
     formats: Mapping[str, LinearFormat | None],
     parallelism: Mapping[str, Parallelism],
     measured: Mapping[tuple[str, str], tuple[int, int]],
 ) -> str:
     """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
-    `memories`: those that were chosen are said; `units`: by task; `formats`: by path
+    `memories`: those that were chosen are said; `units`: by task; `dies`: by unit; `formats`: by path
     of the layer, None: f32; `parallelism`: by computation, before it was copied, empty where nothing was searched;
     `measured`: loops by task and label, interval and depth."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
@@ -188,6 +196,9 @@ def schedule_text(
     if units:
         lines += ["", f"# The compute unit of each task.\n[{OWN_TABLE}.{UNITS_TABLE}]"]
         lines += [f"{_key(task)} = {_value(unit)}" for task, unit in units.items()]
+    if dies:
+        lines += ["", f"# The die of each compute unit, from 0.\n[{OWN_TABLE}.{DIES_TABLE}]"]
+        lines += [f"{_key(unit)} = {die}" for unit, die in dies.items()]
     if said := {path: own for path, own in formats.items() if path}:  # what is outside of modules has no path to be called by
         lines += ["", _FORMATS + f"[{OWN_TABLE}.{FORMATS}]"]
         lines += [f"{_key(path)} = {_value(str(own or F32))}" for path, own in said.items()]
@@ -222,6 +233,17 @@ def without_entries(text: str, table: str, where: str, keeps: Callable[[str], bo
         what = f"'{OWN_TABLE}.{table}' is not written with a line for each entry"
         raise CompileError(what, where=where, accepted="the file as `stc compile` wrote it")
     return "\n".join(kept) + "\n"
+
+
+def with_cut(text: str, units: Mapping[str, str]) -> str:
+    """The file `text` with these compute units, on dies that are to be found; what follows from units is decided anew."""
+    for table in (FIFOS, MEMORIES_TABLE, UNITS_TABLE, DIES_TABLE):
+        text = re.sub(rf"(?:^#.*\n)*^\[{OWN_TABLE}\.{table}\]\n(?:[^\[\n#].*\n|\n)*", "", text, flags=re.MULTILINE)
+    options = re.sub(r'^(?:units|dies) = ".*"\n', "", text, flags=re.MULTILINE)
+    chosen = f'[{OWN_TABLE}.{OPTIONS}]\nunits = "memory"\ndies = "optimum"\n'
+    table = "".join(f"{_key(task)} = {_value(unit)}\n" for task, unit in units.items())
+    rest = options.replace(f"[{OWN_TABLE}.{OPTIONS}]\n", chosen, 1).rstrip("\n")
+    return f"{rest}\n\n# A compute unit for each die.\n[{OWN_TABLE}.{UNITS_TABLE}]\n{table}"
 
 
 def _comments() -> dict[str, str]:

@@ -351,6 +351,17 @@ def _print_estimates(report: dict[str, Any]) -> None:
     lacking = ", ".join(label for name, label in _RESOURCES if share[name] > 1)
     output.print(f"resources (estimated; share of what a plan may use of all dies): {used}"
                  + (f"; does not fit: {lacking}" if lacking else ""))
+    if (dies := report.get("dies")) is not None:
+        _print_dies(dies)
+
+
+def _print_dies(dies: dict[str, Any]) -> None:
+    """Where the units lie, and what crosses."""
+    where = ", ".join(f"{each['unit']} on {each['die']}" for each in dies["units"])
+    used = ", ".join(f"{each['wires']:,} wires of {each['may_be_used']:,} between {each['between']}" for each in dies["boundaries"])
+    fifos = dies["crossing_fifos"]
+    cycles = f"; {len(fifos)} FIFOs cross, in up to {max(each['cycles'] for each in fifos)} cycles either way" if fifos else ""
+    output.print(f"dies (estimated): {where}" + (f"; {used}" if used else "") + cycles, markup=False)
 
 
 _RESOURCES = (("dsp", "DSP"), ("lut", "LUT"), ("ff", "FF"), ("bram18", "BRAM18"), ("uram", "URAM"))

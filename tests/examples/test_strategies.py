@@ -20,7 +20,7 @@ STRATEGIES = {path.stem: path for path in (EXAMPLES / "strategies").glob("*.py")
 
 
 def test_there_is_one_for_each_decision() -> None:
-    assert sorted(STRATEGIES) == ["converters", "fifos", "fusion", "parallelism", "tiling", "units"]
+    assert sorted(STRATEGIES) == ["converters", "dies", "fifos", "fusion", "parallelism", "tiling", "units"]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

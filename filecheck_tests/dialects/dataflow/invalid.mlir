@@ -648,3 +648,18 @@ func.func @k(%w: tensor<2xvector<4xf32>>) -> tensor<2xvector<4xf32>> {
   }
   func.return %y : tensor<2xvector<4xf32>>
 }
+
+// -----
+
+!S = !stream.stream<f32, depth: 2>
+// expected-error @below {{has dies of array, expected one for each unit: array, mover}}
+dataflow.kernel @k() dies (@array = 1) {
+  %s = stream.create @s : !S
+  dataflow.task @fill outs(%out = %s : !S) unit @array {
+    %0 = arith.constant 0.0 : f32
+    stream.write %0 into %out : !S
+  }
+  dataflow.task @drain ins(%in = %s : !S) unit @mover {
+    %0 = stream.read %in : !S
+  }
+}

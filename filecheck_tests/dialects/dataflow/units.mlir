@@ -1,9 +1,9 @@
 // RUN: stc-opt %s | stc-opt | filecheck %s
 
-// The compute unit that a task is part of.
+// The compute unit that a task is part of, and the die that each lies on.
 !S = !stream.stream<f32, depth: 2>
-dataflow.kernel @k() {
-  %s = stream.create @s : !S
+dataflow.kernel @k() dies (@array = 2, @mover = 0) {
+  %s = stream.create @s {crossing = 8 : i64} : !S
   dataflow.task @fill outs(%out = %s : !S) unit @array {
     %0 = arith.constant 0.0 : f32
     stream.write %0 into %out : !S
@@ -13,5 +13,7 @@ dataflow.kernel @k() {
   }
 }
 
+// CHECK: dataflow.kernel @k() dies (@array = 2, @mover = 0) {
+// CHECK-NEXT: %s = stream.create @s {crossing = 8 : i64}
 // CHECK: dataflow.task @fill outs(%out = %s : !stream.stream<f32, depth: 2>) unit @array {
 // CHECK: dataflow.task @drain ins(%in = %s : !stream.stream<f32, depth: 2>) kind store unit @mover attributes {test} {

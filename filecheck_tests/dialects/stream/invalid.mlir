@@ -157,6 +157,11 @@ func.func @f() {
 
 // -----
 
+// expected-error @below {{has crossing = -1, expected one from 1 to 2147483647}}
+%s = stream.create @s {crossing = -1 : i64} : !stream.stream<f32, depth: 4>
+
+// -----
+
 // What has the type of a symbol is the scalar of the launch.
 func.func @f(%s : !stream.stream<i32, depth: 2>) {
   // expected-error @below {{makes another token of a symbol, or a symbol of another token, expected equal types}}

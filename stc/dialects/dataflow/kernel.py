@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, NoneAttr, StringAttr, SymbolNameConstraint, TensorType, VectorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    NoneAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    VectorType,
+    i64,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -42,7 +53,8 @@ class KernelOp(IRDLOperation):
     operand not named so is read-only, one that is may be read in part. An operand's itensor may begin at an entry known at run time
     (`iter_map: (d0) -> (d0 + max(sum(pos<=7, -3), 0), 0)`): all of the tensor lies in memory, and the part is read. Conversions at
     the boundary are the DMAs: the types inside are exact and cover their tensor, but for such parts. Kernels of one `group` are to
-    become one kernel of that name: `choose-groups` says so, `merge-kernels` does it.
+    become one kernel of that name: `choose-groups` says so, `merge-kernels` does it. `dies (@memory = 0, @body = 1)` behind that
+    says on which die of the device each compute unit lies (`assign-dies`); a kernel that is built as one has its own name there.
 
     Example:
 
@@ -62,6 +74,7 @@ class KernelOp(IRDLOperation):
     inputs = var_operand_def()
     in_place = opt_prop_def(ArrayAttr)
     group = opt_prop_def(SymbolNameConstraint())
+    dies_attr = opt_prop_def(DictionaryAttr, prop_name="dies")
     outputs = var_result_def()
     body = region_def("single_block")
 
@@ -77,6 +90,7 @@ class KernelOp(IRDLOperation):
         in_place: Sequence[InPlaceAttr | None] = (),
         attributes: Mapping[str, Attribute] | None = None,
         group: StringAttr | None = None,
+        dies: Mapping[str, int] | None = None,
     ):
         values = [SSAValue.get(value) for value in inputs]
         places = [NoneAttr() if place is None else place for place in in_place]
@@ -91,6 +105,23 @@ class KernelOp(IRDLOperation):
             },
             attributes=dict(attributes or {}),
         )
+        self.dies = dies or {}
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The compute units that it is built as: its own name where it is one."""
+        tasks = (op for op in self.body.block.ops if isinstance(op, TaskOp))
+        return tuple(dict.fromkeys(task.unit or self.sym_name.data for task in tasks))
+
+    @property
+    def dies(self) -> dict[str, int]:
+        """The die of each unit, of none where nothing is assigned."""
+        found = {} if self.dies_attr is None else self.dies_attr.data
+        return {unit: die.value.data for unit, die in found.items() if isinstance(die, IntegerAttr)}
+
+    @dies.setter
+    def dies(self, dies: Mapping[str, int]) -> None:
+        self.dies_attr = DictionaryAttr({unit: IntegerAttr(die, i64) for unit, die in dies.items()}) if dies else None
 
     @property
     def arguments(self) -> tuple[BlockArgument, ...]:
@@ -146,6 +177,7 @@ class KernelOp(IRDLOperation):
             else:
                 self._verify_in_place(index, result.type, value.type, place)
         self._verify_symbols()
+        self._verify_dies()
         self._verify_updated_once()
         self._verify_read_only()
 
@@ -199,6 +231,16 @@ class KernelOp(IRDLOperation):
                 if symbol not in self.symbols:
                     raise VerifyException(f"has a value of type {value.type}, expected an argument of type {SymbolType(symbol)}")
 
+    def _verify_dies(self) -> None:
+        """Each unit has one, or none has."""
+        if self.dies_attr is None:
+            return
+        if sorted(self.dies_attr.data) != sorted(self.units):
+            has, expected = (", ".join(sorted(names)) or "none" for names in (self.dies_attr.data, self.units))
+            raise VerifyException(f"has dies of {has}, expected one for each unit: {expected}")
+        if any(not isinstance(die, IntegerAttr) or die.value.data < 0 for die in self.dies_attr.data.values()):
+            raise VerifyException("has a die that is none, expected a number from 0")
+
     def _verify_updated_once(self) -> None:
         updated = self.updated
         for operand in updated:
@@ -238,7 +280,8 @@ class KernelOp(IRDLOperation):
                 parser.Delimiter.PAREN, lambda: _parse_result(parser, bindings)
             )
         group = parser.parse_symbol_name() if parser.parse_optional_keyword("group") is not None else None
-        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place", "group"))
+        dies = _parse_dies(parser) if parser.parse_optional_keyword("dies") is not None else {}
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place", "group", "dies"))
         body = parse_body(parser, bindings, YieldOp)
         last = body.block.last_op
         yielded = [value.type for value in last.operands] if last is not None else []
@@ -255,6 +298,7 @@ class KernelOp(IRDLOperation):
             [place for _, _, place in results],
             attributes.data if attributes is not None else None,
             group,
+            dies,
         )
 
     def print(self, printer: Printer) -> None:
@@ -268,6 +312,10 @@ class KernelOp(IRDLOperation):
         if self.group is not None:
             printer.print_string(" group ")
             printer.print_symbol_name(self.group.data)
+        if self.dies:
+            printer.print_string(" dies ")
+            with printer.in_parens():
+                printer.print_list(self.dies.items(), lambda entry: _print_die(printer, *entry))
         printer.print_op_attributes(self.attributes, print_keyword=True)
         print_body(printer, self.body)
 
@@ -291,6 +339,21 @@ class KernelOp(IRDLOperation):
             printer.print_ssa_value(self.arguments[offset])
         else:
             printer.print_string(str(offset))
+
+
+def _parse_dies(parser: Parser) -> dict[str, int]:
+    return dict(parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_die(parser)))
+
+
+def _parse_die(parser: Parser) -> tuple[str, int]:
+    unit = parser.parse_symbol_name().data
+    parser.parse_punctuation("=")
+    return unit, parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+
+def _print_die(printer: Printer, unit: str, die: int) -> None:
+    printer.print_symbol_name(unit)
+    printer.print_string(f" = {die}")
 
 
 def _parse_result(parser: Parser, bindings: list[Binding]) -> tuple[Attribute, Attribute, InPlaceAttr | None]:

@@ -55,8 +55,8 @@ class CreateOp(IRDLOperation):
     """A FIFO.
 
     It may say how many `tokens` cross it per run, how many of them are distinct (`distinct_tokens`: those up to temporal reuse,
-    which are sent again), which depth `size-fifos` found to be required (`required_depth`), and what it is built of
-    (`memory`: srl, lutram, bram or uram).
+    which are sent again), which depth `size-fifos` found to be required (`required_depth`), what it is built of
+    (`memory`: srl, lutram, bram or uram), and how many cycles its tokens take to another die (`crossing`: `assign-dies`).
 
     Example: `%s = stream.create @fc_to_gelu {tokens = 64 : i64} : !stream.stream<vector<8xf32>, depth: 34>`
     """
@@ -68,6 +68,7 @@ class CreateOp(IRDLOperation):
     distinct_tokens_attr = opt_prop_def(IntegerAttr, prop_name="distinct_tokens")
     required_depth_attr = opt_prop_def(IntegerAttr, prop_name="required_depth")
     memory_attr = opt_prop_def(StringAttr, prop_name="memory")
+    crossing_attr = opt_prop_def(IntegerAttr, prop_name="crossing")
     result = result_def(base(StreamType))
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -109,10 +110,19 @@ class CreateOp(IRDLOperation):
     def memory(self, memory: Memory | None) -> None:
         self.memory_attr = None if memory is None else StringAttr(memory)
 
+    @property
+    def crossing(self) -> int:
+        """Cycles between the dies of its ends, 0 where they are on one."""
+        return 0 if self.crossing_attr is None else self.crossing_attr.value.data
+
+    @crossing.setter
+    def crossing(self, cycles: int) -> None:
+        self.crossing_attr = IntegerAttr(cycles, i64) if cycles else None
+
     def verify_(self) -> None:
         if self.memory is not None and self.memory not in FIFO_MEMORIES:
             raise VerifyException(f"has memory = '{self.memory}', expected {', '.join(FIFO_MEMORIES)}")
-        for name, count in (("tokens", self.tokens), ("required_depth", self.required_depth)):
+        for name, count in (("tokens", self.tokens), ("required_depth", self.required_depth), ("crossing", self.crossing or None)):
             if count is not None and not 1 <= count < 1 << 31:
                 raise VerifyException(f"has {name} = {count}, expected one from 1 to {(1 << 31) - 1}")
         if self.distinct_tokens is not None and (self.tokens is None or not 1 <= self.distinct_tokens <= self.tokens):

@@ -25,6 +25,7 @@ from stc.tools.report.tables import (
     Table,
     Value,
     compiled_sizing_table,
+    die_tables,
     fifo_table,
     loop_table,
     memory_table,
@@ -268,7 +269,9 @@ def sections(report: Mapping[str, Any], sizing: Mapping[str, Any] | None, path: 
         ),
         "critical": Measured(path_tables(path), ORIGIN, "the run did not end"),
         "resources": Measured(
-            resource_tables(report.get("resources")), _origin(report, "resources"), "compile again with this version of stc"
+            (*resource_tables(report.get("resources")), *die_tables(report.get("dies"))),
+            _origin(report, "resources"),
+            "compile again with this version of stc",
         ),
     }
 

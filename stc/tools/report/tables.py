@@ -303,6 +303,12 @@ def resource_tables(section: Mapping[str, Any] | None) -> tuple[Table, ...]:
     )
 
 
+def die_tables(section: Mapping[str, Any] | None) -> tuple[Table, ...]:
+    """Which compute unit lies on which die, what is used of each, and what crosses (report.json, `dies`); none where unassigned."""
+    named = {"units": "compute units", "dies": "dies", "boundaries": "wires between dies", "crossing_fifos": "FIFOs that cross"}
+    return tuple(table for key, caption in named.items() for table in tables_of((section or {}).get(key), caption))
+
+
 def tables_of(section: object, caption: str = "") -> tuple[Table, ...]:
     """Tables for a section of report.json whose keys are its own: plain figures in one, then each list and each group.
 

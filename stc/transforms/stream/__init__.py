@@ -24,6 +24,7 @@ STREAM_PASSES = passes_of(
         "merge-banks": "MergeBanks",
         "relax-intervals": "RelaxIntervals",
         "assign-units": "AssignUnits",
+        "assign-dies": "AssignDies",
         "repeat-layers": "RepeatLayers",
         "send-scalars": "SendScalars",
         "apply-measurements": "ApplyMeasurements",

@@ -347,6 +347,7 @@ class Channel {
     }
     clock_.declared_depth = declared_depth_;
     clock_.latency = fifo != nullptr && fifo->latency > 0 ? fifo->latency : usual_latency();
+    clock_.crossing = fifo != nullptr ? fifo->crossing : 0;
   }
 
   static constexpr int unnumbered = -2;

@@ -52,6 +52,7 @@ class Curve {
 class ChannelClock {
  public:
   Cycle latency = 1;
+  Cycle crossing = 0;   // to the reader's die, for a token, and back, for its slot
   Cycle lead = 0;   // cycles from what the writer's iteration reads to the write
   Cycle stalled_reader = 0, stalled_writer = 0;
   std::uint64_t declared_depth = 0;   // of the source, whatever the run was told
@@ -63,7 +64,7 @@ class ChannelClock {
   }
   // Tokens that are there from the beginning.
   void given(std::uint64_t count) {
-    latency = 0;
+    latency = crossing = 0;
     for (; count > 0; --count) {
       produced_.count(writes_.end(), 0);
       writes_.push(0);
@@ -73,10 +74,10 @@ class ChannelClock {
   void read(Cycle at, std::uint64_t depth, bool bounded) {
     if (__builtin_expect(frees_.full(), 0)) make_room(depth, bounded);
     consumed_.count(frees_.end(), at);
-    frees_.push(at + 1);
+    frees_.push(at + 1 + crossing);
   }
   std::uint64_t tokens() const { return writes_.end(); }
-  Cycle readable_at(std::uint64_t index) const { return writes_[index] + latency; }
+  Cycle readable_at(std::uint64_t index) const { return writes_[index] + latency + crossing; }
   // When write `index` finds a free slot.
   Cycle writable_at(std::uint64_t index, std::uint64_t depth, bool bounded) const {
     return !bounded || index < depth ? 0 : frees_[index - depth];

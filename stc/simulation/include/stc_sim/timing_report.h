@@ -47,7 +47,9 @@ inline std::string point_json(const std::pair<Cycle, std::uint64_t> &point) {
 
 inline std::string channel_times_json(std::pair<std::string, ChannelClock> &channel) {
   ChannelClock &clock = channel.second;
-  return "{" + json_field("channel", json_text(channel.first)) + ", " + json_field("latency", cycles_json(clock.latency)) + ", " +
+  return "{" + json_field("channel", json_text(channel.first)) + ", " +
+         json_field("latency", cycles_json(clock.latency + clock.crossing)) + ", " +
+         json_field("crossing", cycles_json(clock.crossing)) + ", " +
          json_field("lead", cycles_json(clock.lead)) + ", " +
          json_field("declared_depth", std::to_string(clock.declared_depth)) + ", " +
          json_field("highest_occupancy", std::to_string(clock.highest())) + ", " +

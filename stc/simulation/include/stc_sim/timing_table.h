@@ -5,7 +5,8 @@
 //     port NAME LATENCY CYCLES_PER_WORD BURST OUTSTANDING [CHANNEL BYTES]   external memory behind a port; CHANNEL: one that its
 //                                                                       ports share as they need it, in words of BYTES
 //     channel NAME BYTES_PER_CYCLE                                      before its ports
-//     fifo NAME DEPTH LATENCY                                           0 keeps what the source says
+//     fifo NAME DEPTH LATENCY [CROSSING]                                0 keeps what the source says; CROSSING: cycles to the
+//                                                                       reader's die, and back
 //     unbounded                                                         FIFOs have as many slots as needed
 //     limit CYCLES                                                      a task that gets there ends the run
 //
@@ -28,6 +29,7 @@ namespace stc_sim {
 struct FifoTiming {
   std::uint64_t depth = 0;
   Cycle latency = 0;
+  Cycle crossing = 0;
 };
 
 class TimingTable {
@@ -85,6 +87,7 @@ class TimingTable {
     } else if (what == "fifo") {
       FifoTiming fifo;
       words >> name >> fifo.depth >> fifo.latency;
+      if (!words.fail() && !(words >> fifo.crossing) && words.eof()) words.clear();   // read as 0
       fifos_[name] = fifo;
     } else if (what == "port") {
       MemoryPort port;
