@@ -188,7 +188,7 @@ def test_bounding_expensive_fifos_costs_no_cycle() -> None:
         if run is not None:
             found += 1
             needed = {
-                fifo.name: FifoCurves(*(cycles[fifo.name] for cycles in (run.written, run.needed, run.taken))).slots(0)
+                fifo.name: FifoCurves(run.written[fifo.name], run.needed[fifo.name], run.taken[fifo.name]).slots(0)
                 for fifo in network.graph.fifos
             }
             assert run.makespan == first.makespan
