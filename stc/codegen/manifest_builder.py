@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -27,6 +27,7 @@ from stc.manifest.schema import (
     BlockBuffer,
     Copy,
     Draw,
+    HostPart,
     HostTensor,
     Kernel,
     Manifest,
@@ -77,11 +78,13 @@ def build_manifest(
     platform: Platform,
     options: dict[str, Any],
     tolerance: float,
+    host_parts: Sequence[HostPart] = (),
 ) -> Manifest:
-    """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors."""
+    """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors. `host_parts` name tensors as
+    the model does."""
     names = tensor_names(design)
     buffers = buffer_names(design)
-    unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.action == "unpack"}
+    unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.kernel and step.action == "unpack"}
     cycle_ns = platform.cycle_ns
     return Manifest(
         schema_version=SCHEMA_VERSION,
@@ -97,7 +100,14 @@ def build_manifest(
         memory=_memory_timing(platform),
         copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
         draws=tuple(draws),
+        host_parts=tuple(_host_part(part, names) for part in host_parts),
     )
+
+
+def _host_part(part: HostPart, names: Mapping[HostValue, str]) -> HostPart:
+    by_model = {(tensor.role, tensor.name): name for tensor, name in names.items()}
+    takes = tuple(by_model["output", name] for name in part.takes)
+    return replace(part, takes=takes, gives=tuple(by_model["input", name] for name in part.gives))
 
 
 def buffer_names(design: Design) -> dict[Buffer, str]:
@@ -261,6 +271,8 @@ def _tensor(tensor: HostValue, name: str, file: DataFile | None) -> HostTensor:
 
 
 def _step(step: HostStep, design: Design, names: dict[HostValue, str]) -> Step:
+    if step.action == "host-torch" or step.kernel is None:
+        return Step("host-torch", "", part=step.part)
     kernel = next(kernel for kernel in design.kernels if kernel.op is step.kernel)
     if step.buffer is None:
         return Step("launch", kernel.name)

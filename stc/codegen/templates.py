@@ -78,10 +78,11 @@ def _moved(manifest: Manifest) -> list[Port]:
 
 
 def _phases(manifest: Manifest) -> dict[str, tuple[Step, ...]]:
-    """The steps before the first launch, from it to the last one, and behind that."""
-    launches = [index for index, step in enumerate(manifest.steps) if step.action == "launch"]
+    """The steps before the first launch, from it to the last one, and behind that; without what PyTorch runs."""
+    steps = tuple(step for step in manifest.steps if step.action != "host-torch")
+    launches = [index for index, step in enumerate(steps) if step.action == "launch"]
     first, behind = (launches[0], launches[-1] + 1) if launches else (0, 0)
-    return {"before": manifest.steps[:first], "between": manifest.steps[first:behind], "after": manifest.steps[behind:]}
+    return {"before": steps[:first], "between": steps[first:behind], "after": steps[behind:]}
 
 
 def _tag_of(platform: Platform) -> Callable[[Kernel, Port], str]:

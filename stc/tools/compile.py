@@ -438,8 +438,8 @@ def _manifest_options(request: CompileRequest, options: PipelineOptions) -> dict
     plan = request.plan
     own: dict[str, Any] = {"passes": plan.passes} if plan.passes else {}
     own |= {"edits": [str(edit) for edit in plan.edits]} if plan.edits else {}
-    of_caches = {"max_seq": request.max_seq, "run_time_sizes": request.run_time_sizes}
-    own |= {name: value for name, value in of_caches.items() if value is not None}
+    if_said = {"max_seq": request.max_seq, "run_time_sizes": request.run_time_sizes, "host": request.host}
+    own |= {name: value for name, value in if_said.items() if value is not None}
     own |= {"load": load_options()[1::2]} if load_options() else {}
     chosen = {name: value for name, value in asdict(options).items() if name not in NOT_IN_FILE or name == "kernel_name"}
     return {**{key: getattr(request, key) for key in _OF_THE_DESIGN}, **chosen, **own}
