@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
-from stc.codegen.host_files import ModelPart, host_part_files
 from stc.codegen.hls import print_hls
+from stc.codegen.host_files import ModelPart, host_part_files
 from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names

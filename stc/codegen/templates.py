@@ -13,6 +13,7 @@ from stc.codegen.cpp_types import word_typedef
 from stc.codegen.source_lines import broken_lines
 from stc.manifest.element_types import element_type
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step, Stream, Unit
+from stc.names import comment_text
 from stc.platforms.platform import Platform
 
 TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
@@ -32,6 +33,7 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "started": [unit for kernel in manifest.kernels for unit in kernel.built if unit.starts],
         "has_links": any(kernel.units for kernel in manifest.kernels),
         "uses_bf16": any(draw.bf16 for draw in manifest.draws),
+        "note": comment_text(manifest.host_note or "").replace("%", "%%").replace('"', "'"),
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
     texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}

@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
@@ -138,6 +139,9 @@ def export(
     outputs = _rename(golden, output_names)
     annotate(ir, (*inputs, *cut.gives), tuple(state), (*outputs, *cut.takes))
     mark_host_parts(ir, cut.sides)
+    if cut.sides and not any(isinstance(op, LinalgStructuredOperation) for op in ir.walk()):
+        what = "nothing is left to compile: submodules on the host compute everything"
+        raise CompileError(what, where=f"--host {cut.sides[0][0]}", accepted="submodules with something before or behind them")
     parameters = {key: to_numpy(value, key) for key, value in state.items()}
     add_values(ir, parameters)
     add_sizes(ir, sizes.of, sizes.begins, sizes.symbols)

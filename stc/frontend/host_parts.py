@@ -1,4 +1,5 @@
-"""Submodules that PyTorch runs on the host, between kernels: the exported function returns what they take, and takes what they give.
+"""Submodules that PyTorch runs on the host, between kernels: the exported function returns what they take, and takes what they
+give.
 
 While the model is exported, `forward` of such a submodule is replaced: nothing of it is traced, whatever it does. For host.py each
 is kept as a program of torch.export; where that cannot trace it (control flow that depends on data), as the user's file with the
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from stc.diagnostics import CompileError
@@ -28,6 +30,8 @@ from stc.frontend.silent_torch import silent_torch
 from stc.names import identifier
 
 Forward = Callable[..., Any]
+Structure = tuple[list[Any], pytree.TreeSpec]
+"""Leaves, with a mark in place of each tensor, and what holds them."""
 _CONSTANTS = (type(None), bool, int, float, str)
 
 
@@ -38,16 +42,16 @@ class Call:
     path: str
     takes: tuple[torch.Tensor, ...]
     gives: tuple[torch.Tensor, ...]
-    arguments: tuple[Any, ...] = field(repr=False)
-    result: tuple[Any, ...] = field(repr=False)
+    arguments: Structure = field(repr=False)
+    result: Structure = field(repr=False)
 
     def result_of(self, gives: Sequence[torch.Tensor]) -> Any:
         """What the submodule would return with these tensors."""
-        return _filled(*self.result, gives)
+        return _filled(self.result, gives)
 
     def called(self, forward: Forward, takes: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """The tensors that `forward` returns for these."""
-        positional, keywords = _filled(*self.arguments, takes)
+        positional, keywords = _filled(self.arguments, takes)
         return tuple(_tensors(forward(*positional, **keywords)))
 
 
@@ -123,19 +127,18 @@ class HostCut:
 
         def recording(path: str, forward: Forward) -> Forward:
             def run(*positional: Any, **keywords: Any) -> Any:
-                arguments = _split((positional, keywords), path, "is called with")
-                given = [tensor.clone() for tensor in arguments[0]]
-                versions = [tensor._version for tensor in arguments[0]]
+                taken, arguments = _split((positional, keywords), path, "is called with")
+                takes = tuple(tensor.clone() for tensor in taken)
+                versions = [tensor._version for tensor in taken]
                 result = forward(*positional, **keywords)
-                if versions != [tensor._version for tensor in arguments[0]]:
+                if versions != [tensor._version for tensor in taken]:
                     accepted = "submodules that leave their inputs as they are"
                     raise CompileError("the submodule changes its input in place", where=f"--host {path}", accepted=accepted)
-                tensors, *structure = _split(result, path, "returns")
-                if not given or not tensors:
-                    what = f"the submodule {'returns' if given else 'takes'} no tensor"
+                given, structure = _split(result, path, "returns")
+                if not taken or not given:
+                    what = f"the submodule {'returns' if taken else 'takes'} no tensor"
                     raise CompileError(what, where=f"--host {path}", accepted="submodules from tensors to tensors")
-                gives = tuple(tensor.clone() for tensor in tensors)
-                calls.append(Call(path, tuple(given), gives, tuple(arguments[1:]), tuple(structure)))
+                calls.append(Call(path, takes, tuple(tensor.clone() for tensor in given), arguments, structure))
                 return result
 
             return run
@@ -153,8 +156,9 @@ class HostCut:
             def run(*positional: Any, **keywords: Any) -> Any:
                 call = next(calls, None)
                 if call is None or call.path != path:
+                    what = "the submodule is called otherwise when the model is exported"
                     accepted = "submodules that are called as often on all inputs, in one order"
-                    raise CompileError("the submodule is called otherwise when it is exported", where=f"--host {path}", accepted=accepted)
+                    raise CompileError(what, where=f"--host {path}", accepted=accepted)
                 # Clones: either side may write to its own in place.
                 takes.extend(tensor.clone() for tensor in _tensors((positional, keywords)))
                 return call.result_of([next(left).clone() for _ in call.gives])
@@ -198,7 +202,7 @@ class HostCut:
         where, why = f"--host {call.path}", f"torch.export cannot trace the submodule ({reason})"
         if factory is None:
             raise CompileError(f"{why}, and no file says how to make it", where=where, accepted="a model from file.py:factory")
-        positional, keywords = _filled(*call.arguments, call.takes)
+        positional, keywords = _filled(call.arguments, call.takes)
         values = (*positional, *keywords.values())
         if not all(isinstance(value, torch.Tensor) for value in values):
             raise CompileError(f"{why}, and is called with more than tensors", where=where, accepted="tensors as its arguments")
@@ -251,27 +255,28 @@ def _tensors(value: object) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
-def _split(value: object, path: str, verb: str) -> tuple[list[torch.Tensor], list[Any], pytree.TreeSpec]:
-    """The tensors in a structure, its other leaves, and what holds them; CompileError where tensors may hide in a leaf."""
+def _split(value: object, path: str, verb: str) -> tuple[list[torch.Tensor], Structure]:
+    """The tensors in a value, and the rest of it; CompileError where tensors may hide in a leaf."""
     leaves, structure = pytree.tree_flatten(value)
     for leaf in leaves:
         if not isinstance(leaf, (torch.Tensor, *_CONSTANTS)):
             what = f"the submodule {verb} a {type(leaf).__name__}"
-            raise CompileError(what, where=f"--host {path}", accepted="tensors, numbers and texts, in tuples, lists and dictionaries")
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], [_place(leaf) for leaf in leaves], structure
+            accepted = "tensors, numbers and texts, in tuples, lists and dictionaries"
+            raise CompileError(what, where=f"--host {path}", accepted=accepted)
+    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], ([_place(leaf) for leaf in leaves], structure)
 
 
 _TENSOR = object()
-"""Where in a structure a tensor is."""
+"""The mark of a tensor."""
 
 
 def _place(leaf: object) -> object:
     return _TENSOR if isinstance(leaf, torch.Tensor) else leaf
 
 
-def _filled(leaves: Sequence[Any], structure: pytree.TreeSpec, tensors: Sequence[torch.Tensor]) -> Any:
-    left = iter(tensors)
-    return pytree.tree_unflatten([next(left) if leaf is _TENSOR else leaf for leaf in leaves], structure)
+def _filled(structure: Structure, tensors: Sequence[torch.Tensor]) -> Any:
+    left, (leaves, holder) = iter(tensors), structure
+    return pytree.tree_unflatten([next(left) if leaf is _TENSOR else leaf for leaf in leaves], holder)
 
 
 def _shapes(call: Call) -> tuple[str, list[tuple[torch.Size, torch.dtype]]]:
@@ -307,6 +312,8 @@ def _program(part: torch.nn.Module, call: Call) -> tuple[bytes | None, str]:
 
 
 def _first_line(error: Exception) -> str:
+    if isinstance(error, GuardOnDataDependentSymNode):
+        return "control flow or a shape depends on data"
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].strip()[:120]}" if lines else type(error).__name__
 

@@ -58,8 +58,8 @@ def load_model(
     of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
     (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
     references are made for, None for those that suit the size. `quantize`: how the references' linear layers compute, as
-    `--quantize` says it, where it is more than `dtype`. `host`: the submodules that PyTorch runs on the host, of a module or a layer
-    without a cache, in f32. Raises CompileError for everything unusable.
+    `--quantize` says it, where it is more than `dtype`. `host`: the submodules that PyTorch runs on the host, of a module or a
+    layer without a cache, in f32. Raises CompileError for everything unusable.
     """
     meant = format_of_dtype(dtype, spec)
     if stage not in STAGES:

@@ -329,8 +329,8 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class HostSource:
-    """How a submodule is made again: by a `factory` of one of `files` (`FILE.py:NAME`, which lie in `folder`), called with PyTorch's
-    random numbers from `seed`, with the tensors of `state`. The last tensors that it takes are given by `keywords`."""
+    """How a submodule is made again: by a `factory` of one of `files` (`FILE.py:NAME`, which lie in `folder`), called with
+    PyTorch's random numbers from `seed`, with the tensors of `state`. The last tensors that it takes are given by `keywords`."""
 
     folder: str
     factory: str
@@ -342,8 +342,8 @@ class HostSource:
 
 @dataclass(frozen=True)
 class HostPart:
-    """A call of the submodule `module` that host.py makes in PyTorch, between kernels. It `takes` host tensors that are outputs, and
-    `gives` some that are inputs, of which golden/ has PyTorch's values. `program`: what torch.export stored; else there is a
+    """A call of the submodule `module` that host.py makes in PyTorch, between kernels. It `takes` host tensors that are outputs,
+    and `gives` some that are inputs, of which golden/ has PyTorch's values. `program`: what torch.export stored; else there is a
     `source`. `reason`: why torch.export could not trace it, empty where it could.
     """
 
@@ -412,6 +412,12 @@ class Manifest:
     def given(self) -> frozenset[str]:
         """The inputs that host parts give: the caller has none of them."""
         return frozenset(name for part in self.host_parts for name in part.gives)
+
+    @property
+    def host_note(self) -> str | None:
+        """What figures and runs of the kernels alone leave out, in one sentence; None where that is nothing."""
+        names = ", ".join(part.name for part in self.host_parts)
+        return f"{names}: run by PyTorch in host.py, not counted or timed here; values behind it are PyTorch's" if names else None
 
     def decides(self, output: str) -> bool:
         """Whether some draw does."""

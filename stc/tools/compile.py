@@ -128,6 +128,7 @@ def compile_from(
         "source": start.source,
         "check_inputs": _draws_report(model),
         **_quantisation_report(model, options),
+        **_host_report(model),
         **design,
         "compile_seconds": front_end | design["compile_seconds"],
     }
@@ -333,6 +334,25 @@ def _quantisation_report(model: ExportedModel, options: PipelineOptions) -> dict
     origin = "executed: the quantised reference and the f32 model, both by PyTorch"
     layers = sorted(model.quantised | model.packed)
     return {"quantisation": {"origin": origin, "format": options.quantize, "layers": layers, "errors": errors}}
+
+
+def _host_report(model: ExportedModel) -> dict[str, Any]:
+    """What PyTorch runs on the host, between kernels, and from what; nothing where that is nothing."""
+    if not model.host_parts:
+        return {}
+    shapes = {name: list(array.shape) for name, array in {**model.inputs, **model.golden}.items()}
+    parts = [
+        {
+            "call": part.name,
+            "module": part.module,
+            "takes": {name: shapes[name] for name in part.takes},
+            "gives": {name: shapes[name] for name in part.gives},
+            "runs": "a program of torch.export" if part.source is None else f"{part.source.factory} ({part.reason})",
+        }
+        for part in model.host_parts
+    ]
+    origin = "asked for (--host); cycles, resources and traffic are those of the kernels, without it"
+    return {"host_parts": {"origin": origin, "list": parts}}
 
 
 def _distance(found: np.ndarray, exact: np.ndarray) -> dict[str, float]:

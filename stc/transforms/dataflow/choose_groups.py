@@ -143,7 +143,7 @@ def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) 
             for operand, port in zip(op.inputs, op.arguments, strict=True):
                 cost = _stream_bytes(operand, port.type) or (on_chip + 1, 0)
                 yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in makers(operand))
-        reached = [op] if isinstance(op, KernelOp) else list(dict.fromkeys(far for value in operands_of(op) for far in makers(value)))
+        reached = [op] if isinstance(op, KernelOp) else [*dict.fromkeys(far for value in operands_of(op) for far in makers(value))]
         behind |= dict.fromkeys(op.results, reached)
 
 
