@@ -86,7 +86,7 @@ def compile(
         raise CompileError(f"module is {module!r}", accepted="a torch.nn.Module, made")
     if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"inputs are a {type(inputs).__name__}", accepted="a sequence or mapping of tensors, such as (x,)")
-    if isinstance(host, str):
+    if isinstance(host, str):  # whose letters would be paths
         raise CompileError(f"host is {host!r}", accepted="a sequence of paths of submodules")
     if not isinstance(out, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"out is {out!r}", accepted="the path of a folder, new or empty, or None")
@@ -265,7 +265,14 @@ class Design:
 
     @cached_property
     def _outputs(self) -> list[str]:
-        return list(self._accelerator.golden("output"))
+        """What the project calls the model's results, in their order: kernels may write them in another."""
+        from stc.codegen.host_plan import host_plan
+        from stc.codegen.manifest_builder import names_of_tensors
+
+        names = names_of_tensors(host_plan(self.module).tensors)
+        written = {tensor.name: name for tensor, name in names.items() if tensor.role == "output"}
+        taken = {name for part in self._model.host_parts for name in part.takes}
+        return [written[name] for name in self._model.output_names if name not in taken]
 
 
 def compile_model(

@@ -63,9 +63,14 @@ _PACKAGES = ("stc", "xdsl", "torch", "torch-mlir", "transformers", "numpy")
 
 
 def tensor_names(design: Design) -> dict[HostValue, str]:
-    """A file and variable name for every host tensor, unique among them; inputs and outputs choose first."""
+    """A file and variable name for every host tensor of a design."""
+    return names_of_tensors(design.host.tensors)
+
+
+def names_of_tensors(tensors: Sequence[HostValue]) -> dict[HostValue, str]:
+    """A file and variable name for each, unique among them; inputs and outputs choose first."""
     scope = Scope()
-    ordered = sorted(design.host.tensors, key=lambda tensor: tensor.role == "intermediate")
+    ordered = sorted(tensors, key=lambda tensor: tensor.role == "intermediate")
     return {tensor: scope.declare(tensor.name) for tensor in ordered}
 
 

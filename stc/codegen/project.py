@@ -110,6 +110,10 @@ def project_files(
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
     stored = [draw.stored for draw in draws]
     parts, programs = host_part_files(model.host_parts)
+    for step in design.host.steps:
+        if step.part is not None and step.part not in {part.name for part in parts}:
+            what = f"stc.host names '{step.part}', and nobody says what PyTorch runs there"
+            raise CompileError(what, where="@main", accepted="IR of a model compiled with --host, as --emit-ir leaves it")
     manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts)
     sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
     manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
