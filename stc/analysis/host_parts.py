@@ -28,7 +28,8 @@ class HostPart:
 def host_parts(function: func.FuncOp) -> tuple[HostPart, ...]:
     """Those of a function, as their results stand there."""
     block = function.body.block
-    assert block.last_op is not None
+    if function.res_attrs is None or block.last_op is None:
+        return ()
     takes = _by_part(function.res_attrs, block.last_op.operands)
     gives = _by_part(function.arg_attrs, block.args)
     return tuple(HostPart(name, tuple(taken), tuple(gives.get(name, ()))) for name, taken in takes.items())

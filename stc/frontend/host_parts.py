@@ -76,6 +76,9 @@ class HostCut:
         for path in self._parts:
             if outer := next((other for other in self._parts if path.startswith(f"{other}.")), None):
                 raise CompileError(f"--host {path} lies within --host {outer}", where=name, accepted="one of both")
+        for path, part in self._parts.items():
+            if (first := next(other for other, known in self._parts.items() if known is part)) != path:
+                raise CompileError(f"--host {path} is the same submodule as --host {first}", where=name, accepted="one of both")
         self._calls: list[Call] = []
         self._names: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
 
@@ -129,8 +132,11 @@ class HostCut:
             def run(*positional: Any, **keywords: Any) -> Any:
                 taken, arguments = _split((positional, keywords), path, "is called with")
                 takes = tuple(tensor.clone() for tensor in taken)
-                versions = [tensor._version for tensor in taken]
+                versions, random = [tensor._version for tensor in taken], torch.get_rng_state()
                 result = forward(*positional, **keywords)
+                if not torch.equal(random, torch.get_rng_state()):
+                    accepted = "submodules that always compute the same"
+                    raise CompileError("the submodule draws random numbers", where=f"--host {path}", accepted=accepted)
                 if versions != [tensor._version for tensor in taken]:
                     accepted = "submodules that leave their inputs as they are"
                     raise CompileError("the submodule changes its input in place", where=f"--host {path}", accepted=accepted)

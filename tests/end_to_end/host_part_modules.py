@@ -63,6 +63,11 @@ class Changing(nn.Module):
         return torch.sort(x.add_(1.0)).values
 
 
+class Drawing(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sort(x + torch.rand(5)).values
+
+
 class Between(nn.Module):
     def __init__(self, part: nn.Module) -> None:
         super().__init__()
@@ -93,6 +98,10 @@ def blocks() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
 
 def changing() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
     return Between(Changing()), (torch.randn(3, 5),)
+
+
+def drawing() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    return Between(Drawing()), (torch.randn(3, 5),)
 
 
 def between() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:

@@ -98,6 +98,7 @@ def test_parts_at_both_ends_called_twice_and_read_in_several_places() -> None:
         ("blocks", ["--host", "0.odd", "--stage", "decode"], "stages of generation have no host program that runs PyTorch"),
         ("between", ["--host", "spare"], "the submodule is never called"),
         ("changing", ["--host", "part"], "the submodule changes its input in place"),
+        ("drawing", ["--host", "part"], "the submodule draws random numbers"),
         ("alone", ["--host", "odd"], "nothing is left to compile"),
         ("between", [], "part.0: data-dependent control flow or shape"),
     ],
