@@ -33,11 +33,17 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "started": [unit for kernel in manifest.kernels for unit in kernel.built if unit.starts],
         "has_links": any(kernel.units for kernel in manifest.kernels),
         "uses_bf16": any(draw.bf16 for draw in manifest.draws),
-        "note": comment_text(manifest.host_note or "").replace("%", "%%").replace('"', "'"),
+        "note": _quoted(manifest.host_note or "").replace("%", "%%"),
+        "host_names": [_quoted(part.name) for part in manifest.host_parts],
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
     texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
     return {name: broken_lines(text) if name.endswith(".cpp") else text for name, text in texts.items()}
+
+
+def _quoted(text: str) -> str:
+    """A text within quotation marks of Python or C++."""
+    return comment_text(text).replace('"', "'")
 
 
 def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) -> dict[str, str]:

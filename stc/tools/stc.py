@@ -314,7 +314,7 @@ def _print_host_parts(found: dict[str, Any] | None) -> None:
         sides = (", ".join("x".join(map(str, shape)) for shape in part[side].values()) for side in ("takes", "gives"))
         table.add_row(*map(Text, (part["call"], *sides, part["runs"])))
     output.print(table)
-    output.print("cycles, resources and traffic below are without it; C simulation runs the kernels on its values by PyTorch")
+    output.print("cycles, resources and traffic below are without it; C simulation gives the kernels what PyTorch computes there")
 
 
 def _print_proofs(report: dict[str, Any]) -> None:
