@@ -60,7 +60,7 @@ _PLATFORM: Mapping[str, _Rule] = {
     "name": _WORD, "part": _WORD, "shell": _WORD, "clocks_mhz": _LIST, "launch_us": _AMOUNT, "tool_version": _WORD,
     "memory_luts": _SHARE, "plan": _TABLE, "slr": _LIST, "memory": _TABLE,
 }  # fmt: skip
-_DIE: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _AMOUNT)
+_DIE: Mapping[str, _Rule] = {**dict.fromkeys(_RESOURCES, _AMOUNT), "uram": _Rule("a number from 0", (int, float))}
 _PLAN: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _SHARE)
 _MEMORY: Mapping[str, _Rule] = {
     "kind": _TEXT, "channels": _COUNT, "channel_bytes": _COUNT, "channel_gigabytes_per_second": _AMOUNT, "word_bits": _COUNT,
