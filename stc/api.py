@@ -86,7 +86,8 @@ def compile(
         raise CompileError(f"module is {module!r}", accepted="a torch.nn.Module, made")
     if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"inputs are a {type(inputs).__name__}", accepted="a sequence or mapping of tensors, such as (x,)")
-    if isinstance(host, str):  # whose letters would be paths
+    # The letters of a text would be paths.
+    if isinstance(host, str) or not isinstance(host, Sequence) or not all(isinstance(path, str) for path in host):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"host is {host!r}", accepted="a sequence of paths of submodules")
     if not isinstance(out, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"out is {out!r}", accepted="the path of a folder, new or empty, or None")

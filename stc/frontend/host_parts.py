@@ -141,6 +141,9 @@ class HostCut:
                     accepted = "submodules that leave their inputs as they are"
                     raise CompileError("the submodule changes its input in place", where=f"--host {path}", accepted=accepted)
                 given, structure = _split(result, path, "returns")
+                if numbers := [leaf for leaf in structure[0] if isinstance(leaf, bool | int | float)]:
+                    what = f"the submodule returns the number {numbers[0]}, which may depend on data"
+                    raise CompileError(what, where=f"--host {path}", accepted="tensors as its results, or no --host")
                 if not taken or not given:
                     what = f"the submodule {'returns' if taken else 'takes'} no tensor"
                     raise CompileError(what, where=f"--host {path}", accepted="submodules from tensors to tensors")
@@ -166,7 +169,11 @@ class HostCut:
                     accepted = "submodules that are called as often on all inputs, in one order"
                     raise CompileError(what, where=f"--host {path}", accepted=accepted)
                 # Clones: either side may write to its own in place.
-                takes.extend(tensor.clone() for tensor in _tensors((positional, keywords)))
+                taken, arguments = _split((positional, keywords), path, "is called with")
+                if arguments != call.arguments:
+                    what = "the submodule is called with other constants when the model is exported"
+                    raise CompileError(what, where=f"--host {path}", accepted="numbers and texts that do not depend on data")
+                takes.extend(tensor.clone() for tensor in taken)
                 return call.result_of([next(left).clone() for _ in call.gives])
 
             return run
@@ -176,8 +183,8 @@ class HostCut:
 
     def arrays(self, calls: Sequence[Call]) -> dict[str, np.ndarray]:
         """What was taken and given in a run, by name; CompileError where that is not like on the example."""
-        if [_shapes(call) for call in calls] != [_shapes(call) for call in self._calls]:
-            accepted = "submodules whose calls and shapes do not depend on values"
+        if [_form(call) for call in calls] != [_form(call) for call in self._calls]:
+            accepted = "submodules whose calls, constants and shapes do not depend on values"
             raise CompileError(f"{', '.join(self._parts)} run otherwise on other inputs", where=self._name, accepted=accepted)
         found: dict[str, np.ndarray] = {}
         for call, (_, takes, gives) in zip(calls, self._names, strict=True):
@@ -214,7 +221,7 @@ class HostCut:
             raise CompileError(f"{why}, and is called with more than tensors", where=where, accepted="tensors as its arguments")
         part, stored = self._parts[call.path], io.BytesIO()
         torch.save({name: tensor.detach() for name, tensor in (*part.named_parameters(), *part.named_buffers())}, stored)
-        files = _user_files(factory.file)
+        files = user_files(factory.file)
         return HostSource(f"{factory.file.name}:{factory.name}", factory.seed, tuple(keywords), stored.getvalue(), files)
 
     @contextmanager
@@ -285,8 +292,15 @@ def _filled(structure: Structure, tensors: Sequence[torch.Tensor]) -> Any:
     return pytree.tree_unflatten([next(left) if leaf is _TENSOR else leaf for leaf in leaves], holder)
 
 
-def _shapes(call: Call) -> tuple[str, list[tuple[torch.Size, torch.dtype]]]:
-    return call.path, [(tensor.shape, tensor.dtype) for tensor in (*call.takes, *call.gives)]
+def _form(call: Call) -> object:
+    """What of a call is the same on all inputs."""
+    return call.path, call.arguments, call.result, [(tensor.shape, tensor.dtype) for tensor in (*call.takes, *call.gives)]
+
+
+def _alike(found: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> bool:
+    """Whether these are the same tensors but for the order of sums."""
+    forms = [[(tensor.shape, tensor.dtype) for tensor in side] for side in (found, wanted)]
+    return forms[0] == forms[1] and all(torch.allclose(*pair, equal_nan=True) for pair in zip(found, wanted, strict=True))
 
 
 class _OnTensors(torch.nn.Module):
@@ -310,10 +324,9 @@ def _program(part: torch.nn.Module, call: Call) -> tuple[bytes | None, str]:
             program = torch.export.export(_OnTensors(part, call).eval(), call.takes, strict=False)
             torch.export.save(program, stored)
             loaded = torch.export.load(io.BytesIO(stored.getvalue())).module()
-            found = loaded(*(tensor.clone() for tensor in call.takes))
+            alike = _alike(_tensors(loaded(*(tensor.clone() for tensor in call.takes))), call.gives)
     except Exception as error:  # whatever a user's module makes torch.export raise
         return None, _first_line(error)
-    alike = all(torch.allclose(got, wanted, equal_nan=True) for got, wanted in zip(found, call.gives, strict=True))
     return (stored.getvalue(), "") if alike else (None, "its program gives other values")
 
 
@@ -324,7 +337,7 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {lines[0].strip()[:120]}" if lines else type(error).__name__
 
 
-def _user_files(file: Path) -> dict[str, bytes]:
+def user_files(file: Path) -> dict[str, bytes]:
     """A user's file, and what it imports from its folder, by the path from that folder."""
     folder = file.absolute().parent
     found: dict[str, bytes] = {}
@@ -338,8 +351,11 @@ def _user_files(file: Path) -> dict[str, bytes]:
 
 
 def _imported(text: bytes) -> set[str]:
-    """The first part of the name of each module that a text of Python imports."""
-    nodes = list(ast.walk(ast.parse(text)))
+    """The first part of the name of each module that a text of Python imports; nothing for what is no Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):  # a file of a package that this model does not import
+        return set()
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
     return {name.partition(".")[0] for name in names}

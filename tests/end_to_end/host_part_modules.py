@@ -68,6 +68,29 @@ class Drawing(nn.Module):
         return torch.sort(x + torch.rand(5)).values
 
 
+class Counting(nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, int]:
+        return torch.sort(x).values, int((x > 0).sum())
+
+
+class Times(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.counting = Counting()
+        self.a = nn.Linear(5, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y, count = self.counting(x)
+        return self.a(y) * count
+
+
+class Outside(nn.Module):
+    """Control flow that depends on data, in no submodule."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x if x.sum() > 0 else x * 2
+
+
 class Between(nn.Module):
     def __init__(self, part: nn.Module) -> None:
         super().__init__()
@@ -102,6 +125,14 @@ def changing() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
 
 def drawing() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
     return Between(Drawing()), (torch.randn(3, 5),)
+
+
+def counting() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    return Times(), (torch.randn(3, 5),)
+
+
+def outside() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    return Outside(), (torch.randn(3, 5),)
 
 
 def between() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:

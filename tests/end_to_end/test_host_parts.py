@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import os
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ import torch
 import stc as api
 from stc.diagnostics import CompileError
 from stc.frontend.factory import build_from_factory
+from stc.frontend.host_parts import user_files
 from stc.manifest.files import read_manifest
 from stc.runtime.accelerator import Accelerator
 from stc_testing.commands import Stc, refused
@@ -85,6 +91,51 @@ def test_parts_at_both_ends_called_twice_and_read_in_several_places() -> None:
     assert [part.name for part in parts] == ["first", "twice", "twice#2", "last"] and all(part.program for part in parts)
     with pytest.raises(CompileError, match="the executor of the IR runs no parts on the host"):
         design.run(x, by="executor")
+    _puts_a_pickle_into(design.folder)
+    with pytest.raises(CompileError, match=r"first\.pt2: PyTorch does not load it"):
+        Accelerator(design.folder)({"x": x.numpy()})
+    assert not (design.folder / "ran").exists()
+
+
+def _puts_a_pickle_into(folder: Path) -> None:
+    """Where tensors are expected, something that makes `folder/ran` when it is unpickled, with a manifest that agrees."""
+
+    class Making:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.mkdir, (str(folder / "ran"),)
+
+    manifest = json.loads((folder / "manifest.json").read_text())
+    program = manifest["host_parts"][0]["program"]
+    path, pickled = folder / program["path"], io.BytesIO()
+    torch.save(Making(), pickled)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = next(name for name in files if "sample_inputs" in name)
+    with zipfile.ZipFile(path, "w") as archive:
+        for other, content in files.items():
+            archive.writestr(other, pickled.getvalue() if other == name else content)
+    program["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("host", ["odd", None, [3]])
+def test_paths_come_as_a_sequence_of_texts(host: Any) -> None:
+    with pytest.raises(CompileError, match="accepted: a sequence of paths of submodules"):
+        api.compile(torch.nn.Linear(5, 5), (torch.randn(3, 5),), host=host)
+
+
+def test_only_a_submodule_is_said_to_be_able_to_run_on_the_host(stc: Stc) -> None:
+    ended = stc("check", f"{MODULES}:outside")
+    refused(ended, "outside: data-dependent control flow")
+    assert "--host" not in ended.stderr
+
+
+def test_files_that_are_no_python_import_nothing(tmp_path: Path) -> None:
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "old.py").write_text("print 'of another time'\n")
+    file = tmp_path / "model.py"
+    file.write_text("import beside\n")
+    assert user_files(file).keys() == {"model.py", "beside/old.py"}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +150,7 @@ def test_parts_at_both_ends_called_twice_and_read_in_several_places() -> None:
         ("between", ["--host", "spare"], "the submodule is never called"),
         ("changing", ["--host", "part"], "the submodule changes its input in place"),
         ("drawing", ["--host", "part"], "the submodule draws random numbers"),
+        ("counting", ["--host", "counting"], "the submodule returns the number"),
         ("alone", ["--host", "odd"], "nothing is left to compile"),
         ("between", [], "part.0: data-dependent control flow or shape"),
     ],
