@@ -56,6 +56,7 @@ def compile(
     check_inputs: Sequence[str] | None = None,
     seed: int = 0,
     minimise_depths: float | None = None,
+    host: Sequence[str] = (),
     progress: Callable[[str], None] = lambda _: None,
     **options: Any,
 ) -> Design:
@@ -63,7 +64,8 @@ def compile(
 
     `out`: the folder, new or empty; None for one that goes with the design. `name`: of the accelerator, default: the class's.
     `load`: files as of `--load`. `check_inputs`, `seed`: draws of inputs that are checked, default: those that suit the size.
-    `minimise_depths`: part of the cycles that FIFO depths found by running may lose, None for no such runs. `options`: as of
+    `minimise_depths`: part of the cycles that FIFO depths found by running may lose, None for no such runs. `host`: paths of
+    submodules that PyTorch runs between kernels, which torch.export has to trace here (docs/host_parts.md). `options`: as of
     `stc compile` (`stc.pipeline.PipelineOptions`), `schedule` included. CompileError for whatever is unusable; nothing is left of
     `out` then.
     """
@@ -84,6 +86,9 @@ def compile(
         raise CompileError(f"module is {module!r}", accepted="a torch.nn.Module, made")
     if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"inputs are a {type(inputs).__name__}", accepted="a sequence or mapping of tensors, such as (x,)")
+    # The letters of a text would be paths.
+    if isinstance(host, str) or not isinstance(host, Sequence) or not all(isinstance(path, str) for path in host):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise CompileError(f"host is {host!r}", accepted="a sequence of paths of submodules")
     if not isinstance(out, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"out is {out!r}", accepted="the path of a folder, new or empty, or None")
     progress("export to linalg")
@@ -94,18 +99,23 @@ def compile(
     name = name or type(module).__name__.lower()
     require_free(folder)
     read_quantisation(chosen.quantize).require_no_cache(name)
+    if host and chosen.quantize:
+        what = f"host with quantize '{chosen.quantize}', of parts that PyTorch runs as they are"
+        raise CompileError(what, accepted="f32, or no host")
     begin = time.perf_counter()
     draws = None if check_inputs is None else tuple(check_inputs)
-    model = export(module, inputs, name=name, draws=Draws(draws, seed, chosen.quantize))
+    model = export(module, inputs, name=name, draws=Draws(draws, seed, chosen.quantize), host=host)
     before = print_module(model.module)
     request = CompileRequest(
-        name, seed=seed, emit_ir=True, options=named(chosen, name), minimise_depths=minimise_depths, check_inputs=draws
+        name, seed=seed, emit_ir=True, options=named(chosen, name), minimise_depths=minimise_depths, check_inputs=draws,
+        host=tuple(host) or None,
     )
     start = Start(request, model, request.options, request.plan.steps(request.options), 0, {"reference": model.reference})
     compile_from(start, folder, progress, {"torch_import": 0.0, "export": time.perf_counter() - begin}, is_named=False)
     with torch.no_grad():
         example = module(**inputs) if isinstance(inputs, Mapping) else module(*inputs)
-    names = tuple(inputs) if isinstance(inputs, Mapping) else tuple(model.input_names)
+    given = {name for part in model.host_parts for name in part.gives}
+    names = tuple(inputs) if isinstance(inputs, Mapping) else tuple(name for name in model.input_names if name not in given)
     values = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=True))
     return Design(folder, model.module, model, start.steps, _Signature(module, values, example), before, temporary)
 
@@ -207,6 +217,8 @@ class Design:
             return self._signature.result([results[name] for name in self._outputs])
         if by != "executor":
             raise CompileError(f"nothing is executed by '{by}'", accepted="csim, executor")
+        if self._model.host_parts:
+            raise CompileError("the executor of the IR runs no parts on the host", accepted="csim")
         from stc.execution.run import execute
         from stc.frontend.signature import argument_names
 
@@ -254,7 +266,14 @@ class Design:
 
     @cached_property
     def _outputs(self) -> list[str]:
-        return list(self._accelerator.golden("output"))
+        """What the project calls the model's results, in their order: kernels may write them in another."""
+        from stc.codegen.host_plan import host_plan
+        from stc.codegen.manifest_builder import names_of_tensors
+
+        names = names_of_tensors(host_plan(self.module).tensors)
+        written = {tensor.name: name for tensor, name in names.items() if tensor.role == "output"}
+        taken = {name for part in self._model.host_parts for name in part.takes}
+        return [written[name] for name in self._model.output_names if name not in taken]
 
 
 def compile_model(

@@ -1,7 +1,8 @@
 """What the host does, read off `@main`: pack tensors into buffers, launch kernels, unpack results.
 
 Reshapes of inputs and results are free (row-major data stays where it is). Whatever depends on parameters and constants
-alone is evaluated when parameters are packed. Any other host work is refused.
+alone is evaluated when parameters are packed. Parts of the model that PyTorch runs there (`stc.host`) stand between launches. Any
+other host work is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorTyp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from stc.analysis.host_parts import HostPart, given_arguments, host_parts
 from stc.analysis.shared_buffers import buffer_value
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, Place, UnpackOp
@@ -58,12 +60,13 @@ class Buffer:
 
 @dataclass(frozen=True)
 class HostStep:
-    """One action, in order. `tensor`: the host's, packed into or unpacked from `buffer`."""
+    """One action, in order. `tensor`: the host's, packed into or unpacked from `buffer`. `part`: of what PyTorch runs, its name."""
 
-    action: Literal["pack", "launch", "unpack"]
-    kernel: KernelOp
+    action: Literal["pack", "launch", "unpack", "host-torch"]
+    kernel: KernelOp | None
     buffer: Buffer | None = None
     tensor: HostValue | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,8 @@ class _Planner:
         self._results: dict[KernelOp, tuple[Buffer, ...]] = {}
         self._scalars: dict[KernelOp, tuple[HostValue, ...]] = {}
         self._steps: list[HostStep] = []
+        self._parts = given_arguments(function)
+        self._run: set[HostPart] = set()
         # Buffers that hold their data on the device already.
         self._filled: set[Buffer] = set()
 
@@ -151,6 +156,8 @@ class _Planner:
             elif not self._is_host_work(operation):
                 raise CompileError(f"operation {operation.name} would run on the host at every launch", where="@main",
                                    accepted="pack, unpack, reshapes, and anything on parameters alone")
+        for part in host_parts(self._function):
+            self._run_part(part)
         if not self._operands:
             raise CompileError("nothing is left to compute: every result is an input, a parameter or a constant", where="@main",
                                accepted="at least one result that is computed from an input")
@@ -222,6 +229,24 @@ class _Planner:
             return True
         return all(result in self._from_parameters for result in operation.results)
 
+    # Parts of the model --------------------------------------------------------------------------------------------------
+
+    def _run_before(self, value: SSAValue) -> None:
+        """Let PyTorch run, before it is used, what gives a value."""
+        if (part := self._parts.get(through_reshapes(value))) is not None:
+            self._run_part(part)
+
+    def _run_part(self, part: HostPart) -> None:
+        if part in self._run:
+            return
+        self._run.add(part)
+        for value in part.takes:
+            self._run_before(value)
+            self._source(through_reshapes(value), part.name)
+        for value in part.gives:
+            self._host_tensor(value)
+        self._steps.append(HostStep("host-torch", None, part=part.name))
+
     # Kernels --------------------------------------------------------------------------------------------------------
 
     def _kernel(self, kernel: KernelOp) -> None:
@@ -235,6 +260,8 @@ class _Planner:
             buffer = self._buffers[value]
             if buffer.kind != "parameter" and buffer not in self._filled:
                 self._filled.add(buffer)
+                if buffer.tensor is not None:
+                    self._run_before(buffer.tensor.value)
                 self._steps.append(HostStep("pack", kernel, buffer, buffer.tensor))
             operands.append(buffer)
         self._operands[kernel] = tuple(operands)
@@ -248,6 +275,7 @@ class _Planner:
         if argument is None or value.type not in (i32, i64):
             what = "a scalar that the host computes" if argument is None else f"a scalar of type {value.type}"
             raise CompileError(what, where="@main", accepted="an input of type i32, or of one i32 or i64")
+        self._run_before(argument)
         if argument not in self._tensors:
             name = argument_name(self._function, argument.index)
             kind = argument.type if isinstance(argument.type, TensorType) else TensorType(argument.type, [])

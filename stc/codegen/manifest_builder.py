@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -28,6 +28,7 @@ from stc.manifest.schema import (
     BlockBuffer,
     Copy,
     Draw,
+    HostPart,
     HostTensor,
     Kernel,
     Manifest,
@@ -63,9 +64,14 @@ _PACKAGES = ("stc", "xdsl", "torch", "torch-mlir", "transformers", "numpy")
 
 
 def tensor_names(design: Design) -> dict[HostValue, str]:
-    """A file and variable name for every host tensor, unique among them; inputs and outputs choose first."""
+    """A file and variable name for every host tensor of a design."""
+    return names_of_tensors(design.host.tensors)
+
+
+def names_of_tensors(tensors: Sequence[HostValue]) -> dict[HostValue, str]:
+    """A file and variable name for each, unique among them; inputs and outputs choose first."""
     scope = Scope()
-    ordered = sorted(design.host.tensors, key=lambda tensor: tensor.role == "intermediate")
+    ordered = sorted(tensors, key=lambda tensor: tensor.role == "intermediate")
     return {tensor: scope.declare(tensor.name) for tensor in ordered}
 
 
@@ -78,11 +84,13 @@ def build_manifest(
     platform: Platform,
     options: dict[str, Any],
     tolerance: float,
+    host_parts: Sequence[HostPart] = (),
 ) -> Manifest:
-    """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors."""
+    """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors. `host_parts` name tensors as
+    the model does."""
     names = tensor_names(design)
     buffers = buffer_names(design)
-    unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.action == "unpack"}
+    unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.kernel and step.action == "unpack"}
     kernels = tuple(_kernel(kernel, files, names, buffers, platform, unpacked) for kernel in design.kernels)
     return Manifest(
         schema_version=SCHEMA_VERSION,
@@ -98,6 +106,7 @@ def build_manifest(
         memory=_memory_timing(platform),
         copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
         draws=tuple(draws),
+        host_parts=tuple(_host_part(part, names) for part in host_parts),
     )
 
 
@@ -109,6 +118,12 @@ def _origins(kernels: Sequence[Kernel]) -> dict[str, str]:
         return dict(ORIGINS)
     said = f"{measured} of {len(pipelined)} loops measured (reports of the vendor's tool); else "
     return ORIGINS | {name: said + ORIGINS[name] for name in ("schedule.ii", "schedule.depth")}
+
+
+def _host_part(part: HostPart, names: Mapping[HostValue, str]) -> HostPart:
+    by_model = {(tensor.role, tensor.name): name for tensor, name in names.items()}
+    takes = tuple(by_model["output", name] for name in part.takes)
+    return replace(part, takes=takes, gives=tuple(by_model["input", name] for name in part.gives))
 
 
 def buffer_names(design: Design) -> dict[Buffer, str]:
@@ -277,6 +292,8 @@ def _tensor(tensor: HostValue, name: str, file: DataFile | None) -> HostTensor:
 
 
 def _step(step: HostStep, design: Design, names: dict[HostValue, str]) -> Step:
+    if step.action == "host-torch" or step.kernel is None:
+        return Step("host-torch", "", part=step.part)
     kernel = next(kernel for kernel in design.kernels if kernel.op is step.kernel)
     if step.buffer is None:
         return Step("launch", kernel.name)

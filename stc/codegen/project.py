@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
+from stc.codegen.host_files import ModelPart, host_part_files
 from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
@@ -46,6 +47,8 @@ class Model(Protocol):
     def parameters(self) -> Mapping[str, np.ndarray]: ...
     @property
     def references(self) -> Sequence[Reference]: ...
+    @property
+    def host_parts(self) -> Sequence[ModelPart]: ...
 
 
 def require_free(out: Path) -> None:
@@ -106,7 +109,12 @@ def project_files(
     constants = _constants(design, model)
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
     stored = [draw.stored for draw in draws]
-    manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance)
+    parts, programs = host_part_files(model.host_parts)
+    for step in design.host.steps:
+        if step.part is not None and step.part not in {part.name for part in parts}:
+            what = f"stc.host names '{step.part}', and nobody says what PyTorch runs there"
+            raise CompileError(what, where="@main", accepted="IR of a model compiled with --host, as --emit-ir leaves it")
+    manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts)
     sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
     manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
     texts = {
@@ -117,6 +125,7 @@ def project_files(
     check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"], platform.memory)
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
+    files += programs
     return texts, files, manifest
 
 

@@ -13,6 +13,7 @@ from stc.codegen.cpp_types import word_typedef
 from stc.codegen.source_lines import broken_lines
 from stc.manifest.element_types import element_type
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step, Stream, Unit
+from stc.names import comment_text
 from stc.platforms.platform import Platform
 
 TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
@@ -32,10 +33,17 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "started": [unit for kernel in manifest.kernels for unit in kernel.built if unit.starts],
         "has_links": any(kernel.units for kernel in manifest.kernels),
         "uses_bf16": any(draw.bf16 for draw in manifest.draws),
+        "note": _quoted(manifest.host_note or "").replace("%", "%%"),
+        "host_names": [_quoted(part.name) for part in manifest.host_parts],
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
     texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
     return {name: broken_lines(text) if name.endswith(".cpp") else text for name, text in texts.items()}
+
+
+def _quoted(text: str) -> str:
+    """A text within quotation marks of Python or C++."""
+    return comment_text(text).replace('"', "'")
 
 
 def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) -> dict[str, str]:
@@ -78,10 +86,11 @@ def _moved(manifest: Manifest) -> list[Port]:
 
 
 def _phases(manifest: Manifest) -> dict[str, tuple[Step, ...]]:
-    """The steps before the first launch, from it to the last one, and behind that."""
-    launches = [index for index, step in enumerate(manifest.steps) if step.action == "launch"]
+    """The steps before the first launch, from it to the last one, and behind that; without what PyTorch runs."""
+    steps = tuple(step for step in manifest.steps if step.action != "host-torch")
+    launches = [index for index, step in enumerate(steps) if step.action == "launch"]
     first, behind = (launches[0], launches[-1] + 1) if launches else (0, 0)
-    return {"before": manifest.steps[:first], "between": manifest.steps[first:behind], "after": manifest.steps[behind:]}
+    return {"before": steps[:first], "between": steps[first:behind], "after": steps[behind:]}
 
 
 def _tag_of(platform: Platform) -> Callable[[Kernel, Port], str]:

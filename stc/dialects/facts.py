@@ -204,6 +204,8 @@ COMMENT = _text("stc.comment")
 """A line of text above what is emitted for an operation."""
 PARAMETER = _mark("stc.parameter")
 """An argument that is known before the accelerator runs."""
+HOST = _text("stc.host")
+"""Of an argument, the submodule that gives it, run by PyTorch on the host; of a result, the one that takes it."""
 VALUES: Fact[tuple[int, ...]] = Fact(
     "stc.values",
     DenseArrayBase,
@@ -303,7 +305,7 @@ PREFIX = "stc."
 FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
-        NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
+        NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )

@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
@@ -24,6 +25,7 @@ from stc.frontend.arrays import to_numpy, to_tensor
 from stc.frontend.draws import ALL_THERE, EXAMPLE, ONLY_EXAMPLE, Draws, PartSizes, draw_references, moved_by_rounding
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
+from stc.frontend.host_parts import Factory, HostCut
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.signature import (
     add_sizes,
@@ -31,6 +33,7 @@ from stc.frontend.signature import (
     annotate,
     annotate_rest,
     argument_names,
+    mark_host_parts,
     refuse_dynamic_shapes,
     return_updated,
     scalar_maxima,
@@ -47,14 +50,19 @@ ROOT = "layer"
 
 
 class _WithArguments(torch.nn.Module):
-    """Calls `layer` with its state taken from trailing arguments.
+    """Calls `layer` with its state taken from trailing arguments, and in front of them what parts on the host give; what these take
+    it returns behind the results.
 
     The layer is a submodule, because only then do the nodes of the exported graph carry its module paths.
     """
 
-    def __init__(self, layer: torch.nn.Module, inputs: Sequence[str], positional: int, state: Mapping[str, torch.Tensor]):
+    def __init__(
+        self, layer: torch.nn.Module, inputs: Sequence[str], positional: int, state: Mapping[str, torch.Tensor], cut: HostCut
+    ):
         super().__init__()
         self.layer = layer
+        self._cut = cut
+        self._given = len(cut.gives)
         self._inputs = tuple(inputs)
         self._positional = positional
         self._state = tuple(unwrapped(state))
@@ -62,11 +70,13 @@ class _WithArguments(torch.nn.Module):
 
     def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
         count = len(self._inputs)
-        plain = dict(zip(self._state, arguments[count:], strict=True))
+        behind = count + self._given
+        plain = dict(zip(self._state, arguments[behind:], strict=True))
         state = {name: wrapping.around(name, plain) for name, wrapping in self._wrappings.items()}
         keywords = dict(zip(self._inputs[self._positional :], arguments[self._positional : count], strict=True))
-        result = torch.func.functional_call(self.layer, state, arguments[: self._positional], keywords)
-        return tuple(tensor for _, tensor in named_tensors(result))
+        with self._cut.given(arguments[count:behind]) as takes:
+            result = torch.func.functional_call(self.layer, state, arguments[: self._positional], keywords)
+        return (*(tensor for _, tensor in named_tensors(result)), *takes)
 
 
 def export(
@@ -78,6 +88,8 @@ def export(
     output_names: Sequence[str] | None = None,
     draws: Draws = ONLY_EXAMPLE,
     sizes: PartSizes = ALL_THERE,
+    host: Sequence[str] = (),
+    factory: Factory | None = None,
 ) -> ExportedModel:
     """Export `module` for the shapes of `example_inputs`; the reference is PyTorch's eager result.
 
@@ -86,11 +98,13 @@ def export(
     operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for. `sizes`:
     how much of the inputs is there at run time, and which outputs are rows of inputs; the module is exported for all of them, and
     run on what is there. Where `draws` ask for quantised layers, those of floats are exported as they are, for `quantize-linear` to
-    rewrite; of those that have integers, activations are quantised and dequantised, for `recognize-quantization`.
+    rewrite; of those that have integers, activations are quantised and dequantised, for `recognize-quantization`. `host`: the paths
+    of submodules that PyTorch runs between kernels (stc.frontend.host_parts), `factory` where the module comes from.
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
-    owned = module_state(module)
+    cut = HostCut(module, host, name)
+    owned = cut.without_own(module_state(module))
     state = unwrapped(owned)
     caches = {rows.into for rows in sizes.appends.values()}
     _refuse_tensors({f"input {key}": value for key, value in inputs.items()} | state, name)
@@ -105,22 +119,29 @@ def export(
         warnings.simplefilter("ignore")
         golden = reference_results(module, inputs, positional, name)
         _refuse_bf16({key: value for key, value in golden.items() if key not in sizes.appends}, name)
+        cut.examine(lambda: run_eagerly(module, inputs, positional, name), (*inputs, *state, *golden))
+        _refuse_tensors(cut.takes | cut.gives, name)
+        _refuse_bf16(cut.takes | cut.gives, name)
         quantised = quantised_model(module, read_quantisation(draws.quantize), name) if draws.quantize else None
         start = time.perf_counter()
-        wrapper = _WithArguments(module, tuple(inputs), positional, owned).eval()
+        wrapper = _WithArguments(module, tuple(inputs), positional, owned, cut).eval()
         # One tensor given twice is still two inputs, which tracing tells apart by the tensors.
-        arguments = (*(value.clone() for value in inputs.values()), *state.values())
+        arguments = (*(value.clone() for value in (*inputs.values(), *cut.gives.values())), *state.values())
         with quantised.exported() if quantised is not None else nullcontext():
             program = _export_program(wrapper, arguments, name)
         timings["export"] = time.perf_counter() - start
         start = time.perf_counter()
-        text = _lowered(program, name, tuple(inputs), tuple(state), tuple(golden))
+        text = _lowered(program, name, (*inputs, *cut.gives), tuple(state), (*golden, *cut.takes))
         timings["torch_import"] = time.perf_counter() - start
     start = time.perf_counter()
     ir = parse_module(text, f"{name}.mlir")
     timings["parse"] = time.perf_counter() - start
     outputs = _rename(golden, output_names)
-    annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
+    annotate(ir, (*inputs, *cut.gives), tuple(state), (*outputs, *cut.takes))
+    mark_host_parts(ir, cut.sides)
+    if cut.sides and not any(isinstance(op, LinalgStructuredOperation) for op in ir.walk()):
+        what = "nothing is left to compile: submodules on the host compute everything"
+        raise CompileError(what, where=f"--host {cut.sides[0][0]}", accepted="submodules with something before or behind them")
     parameters = {key: to_numpy(value, key) for key, value in state.items()}
     add_values(ir, parameters)
     add_sizes(ir, sizes.of, sizes.begins, sizes.symbols)
@@ -137,10 +158,10 @@ def export(
         moved = arrays if noise is None else {key: moved_by_rounding(array, noise) for key, array in arrays.items()}
         tensors = {key: to_tensor(np.ascontiguousarray(moved[key]), inputs[key]) for key in inputs}
         noisy = RoundingNoise(noise) if noise is not None else nullcontext()
-        with warnings.catch_warnings(), torch.no_grad(), rows_unrounded(), noisy:
+        with warnings.catch_warnings(), torch.no_grad(), rows_unrounded(), noisy, cut.recorded() as calls:
             warnings.simplefilter("ignore")
             results = run_eagerly(module, tensors, positional, name, frozenset(sizes.of))
-        return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)}
+        return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)} | cut.arrays(calls)
 
     def run_in_f32(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         with attention_in_f32():
@@ -148,28 +169,32 @@ def export(
 
     def again(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         there = sizes.there(arrays, {symbol.name: int(arrays[symbol.name]) for symbol in sizes.symbols})
-        return sizes.returned(run(there, noise), arrays)
+        return sizes.returned({key: value for key, value in run(there, noise).items() if key not in cut.gives}, arrays)
 
     start = time.perf_counter()
     example |= sizes.scalars(EXAMPLE)
     names = argument_names(ir)
     sized = {symbol.name for symbol in sizes.symbols}  # which have values in each draw of their own
-    maxima = {names[index]: most for index, most in scalar_maxima(ir).items() if names[index] not in sized}
+    known = {key: most for index, most in scalar_maxima(ir).items() if (key := names[index]) not in sized}
+    maxima = {key: most for key, most in known.items() if key not in cut.gives}
     brain = frozenset(key for key, value in inputs.items() if value.dtype == torch.bfloat16)
     drawn = draw_references(draws, ir, example, run, sizes, maxima, None if quantised is None else run_in_f32, brain)
     timings["references"] = time.perf_counter() - start
-    computed = next((draw.golden for draw in drawn.references if draw.name == EXAMPLE), None) if quantised is not None else None
+    references = tuple(map(cut.moved, drawn.references))
+    computed = next((draw.golden for draw in references if draw.name == EXAMPLE), None) if quantised is not None else None
+    returned = {key: to_numpy(value, key) for key, value in (outputs | cut.takes).items()}
     return ExportedModel(
         name,
         ir,
-        example,
+        example | {key: to_numpy(value, key) for key, value in cut.gives.items()},
         parameters,
-        computed or sizes.returned({key: to_numpy(value, key) for key, value in outputs.items()}, example),
+        computed or sizes.returned(returned, example),
         timings,
-        drawn.references,
+        references,
         drawn.left_out,
         quantised=frozenset() if quantised is None else quantised.used - quantised.packed,
         packed=frozenset() if quantised is None else quantised.used & quantised.packed,
+        host_parts=cut.parts(factory),
         again=again,
     )
 

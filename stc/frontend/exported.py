@@ -34,6 +34,32 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class HostSource:
+    """How host.py makes a submodule again: the factory (`FILE.py:NAME`, of `files`), called with PyTorch's random numbers from
+    `seed`, and the submodule's `state`, as torch.save stores it. The last tensors that it takes are given by `keywords`."""
+
+    factory: str
+    seed: int
+    keywords: tuple[str, ...]
+    state: bytes
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class HostPart:
+    """A call of the submodule `module` that PyTorch runs on the host: it takes results of the function, and gives arguments of it,
+    by `stc.name`. `program`: of torch.export, where it can be traced; else there are a `source` and the `reason`."""
+
+    name: str
+    module: str
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    program: bytes | None
+    source: HostSource | None
+    reason: str
+
+
+@dataclass(frozen=True)
 class ExportedModel:
     """A model as linalg on tensors, with everything needed to run and to check it.
 
@@ -56,6 +82,8 @@ class ExportedModel:
     """The modules whose linear layers the reference computes on integers, and which have weights in floats."""
     packed: frozenset[str] = frozenset()
     """The modules whose linear layers the reference computes on integers that they come with."""
+    host_parts: tuple[HostPart, ...] = ()
+    """What PyTorch runs between kernels."""
     again: Callable[[Arrays, np.random.Generator | None], Arrays] | None = field(default=None, compare=False, repr=False)
     """The outputs of the reference for the inputs of a draw; with a generator, moved by rounding errors (stc.frontend.draws)."""
 

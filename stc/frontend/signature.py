@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from xdsl.builder import Builder
@@ -15,7 +15,7 @@ from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import BEGINS, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED, VALUES
+from stc.dialects.facts import BEGINS, HOST, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED, VALUES
 from stc.dialects.locations import source_location
 from stc.dialects.updates import last_offsets, scalar_argument
 from stc.iteration.size import Size, Symbol
@@ -94,6 +94,23 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
     for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
         argument.name_hint = identifier(key)
+
+
+def mark_host_parts(module: ModuleOp, sides: Iterable[tuple[str, Collection[str], Collection[str]]]) -> None:
+    """Say which results parts on the host take, and which arguments they give: of each its name, and theirs."""
+    function = main_function(module)
+    sides = list(sides)
+    if not sides:
+        return
+    taken = {name: part for part, takes, _ in sides for name in takes}
+    given = {name: part for part, _, gives in sides for name in gives}
+    function.arg_attrs = ArrayAttr([_with_part(entry, given) for entry in function.arg_attrs or ()])
+    function.res_attrs = ArrayAttr([_with_part(entry, taken) for entry in function.res_attrs or ()])
+
+
+def _with_part(entry: DictionaryAttr, parts: Mapping[str, str]) -> DictionaryAttr:
+    name = attribute_name(entry)
+    return DictionaryAttr({**entry.data, **HOST.entry(parts[name])}) if name in parts else entry
 
 
 def add_values(module: ModuleOp, parameters: Mapping[str, np.ndarray]) -> None:

@@ -15,6 +15,7 @@ from stc.frontend.draws import EXAMPLE, Draws
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
+from stc.frontend.host_parts import Factory
 from stc.frontend.linalg_file import load_linalg_file
 from stc.quantisation.formats import F32, INT8, format_of_dtype, read_quantisation
 
@@ -44,6 +45,7 @@ def load_model(
     max_seq: int | None = None,
     run_time_sizes: bool | None = None,
     check_inputs: Sequence[str] | None = (EXAMPLE,),
+    host: Sequence[str] = (),
 ) -> ExportedModel:
     """A model with inputs, parameters and reference outputs.
 
@@ -56,25 +58,43 @@ def load_model(
     of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
     (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
     references are made for, None for those that suit the size. `quantize`: how the references' linear layers compute, as
-    `--quantize` says it, where it is more than `dtype`. Raises CompileError for everything unusable.
+    `--quantize` says it, where it is more than `dtype`. `host`: the submodules that PyTorch runs on the host, of a module or a
+    layer without a cache, in f32. Raises CompileError for everything unusable.
     """
     meant = format_of_dtype(dtype, spec)
     if stage not in STAGES:
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
     part = Part(stage, seq, max_seq, layer, bool(run_time_sizes))
+    if host:
+        _require_host_parts(spec, part, quantize or meant, host[0])
     draws = Draws(None if check_inputs is None else tuple(check_inputs), seed, quantize or meant)
     if part.is_plain or part.stage == HEAD:
         read_quantisation(draws.quantize).require_no_cache(spec)
     if spec.startswith(CONFIGURATION):
-        model = _from_configuration(spec.removeprefix(CONFIGURATION), part, draws, weights)
+        model = _from_configuration(spec.removeprefix(CONFIGURATION), part, draws, weights, host)
     elif spec.endswith(".mlir"):
         model = _from_linalg(spec, _own(part, spec, draws), weights)
     elif ".py:" in spec or spec.endswith(".py"):
-        model = _from_factory(spec, _own(part, spec, draws), weights)
+        model = _from_factory(spec, _own(part, spec, draws), weights, host)
     else:
-        model = _from_preset(spec, part, draws, weights)
+        model = _from_preset(spec, part, draws, weights, host)
     _require_f32(model)
     return model
+
+
+def _require_host_parts(spec: str, part: Part, quantize: str, first: str) -> None:
+    """CompileError where submodules cannot run on the host, of which `first` is one."""
+    where = f"--host {first}"
+    if spec.endswith(".mlir"):
+        raise CompileError("a linalg file has no submodules", where=where, accepted="a PyTorch model")
+    if not part.is_plain:
+        asked = f"--max-seq {part.max_seq}" if part.stage == PREFILL and part.max_seq else f"--stage {part.stage}"
+        accepted = "a module, or a layer's prefill without a cache"
+        raise CompileError(f"{asked}: stages of generation have no host program that runs PyTorch", where=where, accepted=accepted)
+    if quantize:
+        accepted = "f32, or no --host"
+        raise CompileError(f"--quantize '{quantize}' with parts on the host, which PyTorch runs as they are", where=where,
+                           accepted=accepted)
 
 
 @dataclass(frozen=True)
@@ -153,32 +173,35 @@ def _from_linalg(spec: str, draws: Draws, weights: str | None) -> ExportedModel:
     return load_linalg_file(Path(spec), draws)
 
 
-def _from_factory(spec: str, draws: Draws, weights: str | None) -> ExportedModel:
+def _from_factory(spec: str, draws: Draws, weights: str | None, host: Sequence[str]) -> ExportedModel:
     module, inputs = build_from_factory(spec, draws.seed)
     if weights is not None:
         load_weights(module, weights)
-    return export(module, inputs, name=spec.rpartition(":")[2], draws=draws)
+    file, _, name = spec.rpartition(":")
+    return export(module, inputs, name=name, draws=draws, host=host, factory=Factory(Path(file), name, draws.seed))
 
 
 # transformers takes seconds to import: only where a decoder layer is wanted.
 
 
-def _from_preset(spec: str, part: Part, draws: Draws, weights: str | None) -> ExportedModel:
+def _from_preset(spec: str, part: Part, draws: Draws, weights: str | None, host: Sequence[str]) -> ExportedModel:
     from stc.frontend.presets import find_preset
 
     preset = find_preset(spec)
     checkpoint = _checkpoint(weights, preset.hub_id, preset.name)
-    return _part(preset.configuration(), replace(part, layer=preset.layer(part.layer)), draws, checkpoint, preset.name)
+    return _part(preset.configuration(), replace(part, layer=preset.layer(part.layer)), draws, checkpoint, preset.name, host)
 
 
-def _from_configuration(source: str, part: Part, draws: Draws, weights: str | None) -> ExportedModel:
+def _from_configuration(source: str, part: Part, draws: Draws, weights: str | None, host: Sequence[str]) -> ExportedModel:
     from stc.frontend.families import find_configuration
 
     checkpoint = _checkpoint(weights, None if Path(source).exists() else source, source)
-    return _part(find_configuration(source), replace(part, layer=part.layer or 0), draws, checkpoint, source)
+    return _part(find_configuration(source), replace(part, layer=part.layer or 0), draws, checkpoint, source, host)
 
 
-def _part(configuration: PreTrainedConfig, part: Part, draws: Draws, checkpoint: str | None, where: str) -> ExportedModel:
+def _part(
+    configuration: PreTrainedConfig, part: Part, draws: Draws, checkpoint: str | None, where: str, host: Sequence[str]
+) -> ExportedModel:
     from stc.frontend.families import OLD_BUFFERS, CausalModel, build_decoder_layer
 
     layer = part.layer or 0
@@ -186,7 +209,7 @@ def _part(configuration: PreTrainedConfig, part: Part, draws: Draws, checkpoint:
         built = build_decoder_layer(configuration, layer=layer, seq=part.seq, seed=draws.seed, where=where)
         if checkpoint is not None:
             load_weights(built.module, checkpoint, prefixes=built.prefixes, ignored=OLD_BUFFERS)
-        return export(built.module, built.inputs, name=_model_name(where), draws=draws)
+        return export(built.module, built.inputs, name=_model_name(where), draws=draws, host=host)
     longest = getattr(configuration, "max_position_embeddings", None) or MAX_SEQ
     model = CausalModel(
         configuration, max_seq=part.max_seq or min(MAX_SEQ, longest), seed=draws.seed, weights=checkpoint, where=where

@@ -80,7 +80,8 @@ class UserCode:
             raise CompileError(
                 f"data-dependent control flow or shape: Python asks for the value of a tensor{place}",
                 where=where,
-                accepted="torch.where, branches on shapes and constants, and torch._check of what a number (.item()) may be",
+                accepted="torch.where, branches on shapes and constants, and torch._check of what a number (.item()) may be"
+                + (f", or --host {where}" if self._running and self._running[-1] else ""),
             ) from None
         what = f"{self._purpose}{type(error).__name__}: {_reason(error)}{place}"
         raise CompileError(what, where=where, accepted=self._accepted) from None

@@ -137,6 +137,7 @@ def _names(manifest: Manifest) -> Iterator[Complaint]:
     """What is looked up by name has one of its own."""
     yield from _unique("kernels", [kernel.name for kernel in manifest.kernels])
     yield from _unique("tensors", [tensor.name for tensor in manifest.tensors])
+    yield from _unique("host_parts", [part.name for part in manifest.host_parts])
     yield from _unique("draws", [draw.name for draw in manifest.draws])
     for k, kernel in enumerate(manifest.kernels):
         yield from _unique(f"kernels[{k}].ports", [port.name for port in kernel.ports])
@@ -157,8 +158,12 @@ def _unique(path: str, names: Sequence[str]) -> Iterator[Complaint]:
 def _references(manifest: Manifest) -> Iterator[Complaint]:
     tensors = {tensor.name for tensor in manifest.tensors}
     ports = {kernel.name: {port.name for port in kernel.ports} for kernel in manifest.kernels}
+    parts = {part.name for part in manifest.host_parts}
     for index, step in enumerate(manifest.steps):
         path = f"steps[{index}]"
+        if step.action == "host-torch":
+            yield from _one_of(parts, step.part, f"{path}.part", "host part")
+            continue
         yield from _one_of(ports, step.kernel, f"{path}.kernel", "kernel")
         moves = step.action != "launch"
         if moves or step.port is not None:
@@ -168,6 +173,13 @@ def _references(manifest: Manifest) -> Iterator[Complaint]:
     for index, copy in enumerate(manifest.copies):
         yield from _one_of(tensors, copy.source, f"copies[{index}].source", "tensor")
         yield from _one_of(tensors, copy.target, f"copies[{index}].target", "tensor")
+    for index, part in enumerate(manifest.host_parts):
+        for field, role, names in (("takes", "output", part.takes), ("gives", "input", part.gives)):
+            known = {tensor.name for tensor in manifest.tensors if tensor.role == role}
+            for name in names:
+                yield from _one_of(known, name, f"host_parts[{index}].{field}", role)
+        if (part.program is None) == (part.source is None):
+            yield Complaint(f"host_parts[{index}]", "has not one of program and source", "one of both")
     yield from _draws(manifest)
     for k, kernel in enumerate(manifest.kernels):
         yield from _of_kernel(kernel, f"kernels[{k}]", set().union(*ports.values()))
@@ -309,6 +321,13 @@ def _named_files(manifest: Manifest) -> Iterator[tuple[str, str | None]]:
     for k, kernel in enumerate(manifest.kernels):
         for index, port in enumerate(kernel.ports):
             yield f"kernels[{k}].ports[{index}].file", port.file
+    for index, part in enumerate(manifest.host_parts):
+        source = () if part.source is None else (part.source.state, *part.source.files)
+        for stored in (*source, *((part.program,) if part.program is not None else ())):
+            yield f"host_parts[{index}].path", stored.path
+        if part.source is not None:
+            yield f"host_parts[{index}].source.folder", part.source.folder
+            yield f"host_parts[{index}].source.factory", part.source.factory
     for index, draw in enumerate(manifest.draws):
         for field, files in (("tensors", draw.tensors), ("allowed", draw.allowed)):
             for name, stored in files.items():

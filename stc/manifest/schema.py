@@ -303,12 +303,14 @@ class HostTensor:
 
 @dataclass(frozen=True)
 class Step:
-    """One action of the host: pack a tensor into a port, launch a kernel, unpack a port into a tensor."""
+    """One action of the host: pack a tensor into a port, launch a kernel, unpack a port into a tensor, or let PyTorch run the host
+    part `part` (then `kernel` is empty)."""
 
-    action: Literal["pack", "launch", "unpack"]
+    action: Literal["pack", "launch", "unpack", "host-torch"]
     kernel: str
     port: str | None = None
     tensor: str | None = None
+    part: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)
@@ -325,6 +327,35 @@ class StoredFile:
 
     path: str
     sha256: str
+
+
+@dataclass(frozen=True)
+class HostSource:
+    """How a submodule is made again: by a `factory` of one of `files` (`FILE.py:NAME`, which lie in `folder`), called with
+    PyTorch's random numbers from `seed`, with the tensors of `state`. The last tensors that it takes are given by `keywords`."""
+
+    folder: str
+    factory: str
+    seed: int
+    keywords: tuple[str, ...]
+    state: StoredFile
+    files: tuple[StoredFile, ...]
+
+
+@dataclass(frozen=True)
+class HostPart:
+    """A call of the submodule `module` that host.py makes in PyTorch, between kernels. It `takes` host tensors that are outputs,
+    and `gives` some that are inputs, of which golden/ has PyTorch's values. `program`: what torch.export stored; else there is a
+    `source`. `reason`: why torch.export could not trace it, empty where it could.
+    """
+
+    name: str
+    module: str
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    program: StoredFile | None = None
+    source: HostSource | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -369,6 +400,7 @@ class Manifest:
     memory: MemoryTiming | None = None
     copies: tuple[Copy, ...] = ()
     draws: tuple[Draw, ...] = ()
+    host_parts: tuple[HostPart, ...] = field(default=(), metadata=LEFT_OUT)
     design: str = field(default="", metadata=LEFT_OUT)
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
@@ -377,6 +409,17 @@ class Manifest:
     def marks(self) -> tuple[str, ...]:
         """What a binary (xclbin) with the kernels of this project contains as text, and one of another project does not."""
         return tuple(f"stc-{kernel.name}-{self.design}" for kernel in self.kernels) if self.design else ()
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The inputs that host parts give: the caller has none of them."""
+        return frozenset(name for part in self.host_parts for name in part.gives)
+
+    @property
+    def host_note(self) -> str | None:
+        """What figures and runs of the kernels alone leave out, in one sentence; None where that is nothing."""
+        names = ", ".join(part.name for part in self.host_parts)
+        return f"{names}: run by PyTorch in host.py, not counted or timed here; values behind it are PyTorch's" if names else None
 
     def decides(self, output: str) -> bool:
         """Whether some draw does."""

@@ -60,7 +60,8 @@ class TimedDesign:
             if report is not None:
                 (self.directory / "build" / report).unlink(missing_ok=True)
             raise
-        return replace(result, origin=origin_of_cycles(self.manifest), notes=self.built.notes, compared=not options.at)
+        notes = (*self.built.notes, *filter(None, [self.manifest.host_note]))
+        return replace(result, origin=origin_of_cycles(self.manifest), notes=notes, compared=not options.at)
 
     def check(self) -> None:
         """CompileError if the manifest does not describe what runs; nothing of the run is kept."""

@@ -88,8 +88,8 @@ class LoopRan:
 @dataclass(frozen=True)
 class SimulationResult:
     """`ends`: for each kernel the cycle in which each of its invocations ended. `launch_cycles`: what launches cost besides.
-    `origin` of the cycles, in words; `notes`: what was assumed of a design that `stc` did not write. `compared`: whether outputs
-    were looked at, for which there is no reference where scalars had other values."""
+    `origin` of the cycles, in words; `notes`: what was assumed of a design that `stc` did not write, and what is not timed.
+    `compared`: whether outputs were looked at, for which there is no reference where scalars had other values."""
 
     values: CsimResult
     ends: dict[str, tuple[int, ...]]

@@ -132,6 +132,7 @@ def compile_from(
         "source": start.source,
         "check_inputs": _draws_report(model),
         **_quantisation_report(model, options),
+        **_host_report(model),
         **design,
         "compile_seconds": front_end | design["compile_seconds"],
     }
@@ -348,6 +349,25 @@ def _quantisation_report(model: ExportedModel, options: PipelineOptions) -> dict
     return {"quantisation": {"origin": origin, "format": options.quantize, "layers": layers, "errors": errors}}
 
 
+def _host_report(model: ExportedModel) -> dict[str, Any]:
+    """What PyTorch runs on the host, between kernels, and from what; nothing where that is nothing."""
+    if not model.host_parts:
+        return {}
+    shapes = {name: list(array.shape) for name, array in {**model.inputs, **model.golden}.items()}
+    parts = [
+        {
+            "call": part.name,
+            "module": part.module,
+            "takes": {name: shapes[name] for name in part.takes},
+            "gives": {name: shapes[name] for name in part.gives},
+            "runs": "a program of torch.export" if part.source is None else f"{part.source.factory} ({part.reason})",
+        }
+        for part in model.host_parts
+    ]
+    origin = "asked for (--host); cycles, resources and traffic are those of the kernels, without it"
+    return {"host_parts": {"origin": origin, "list": parts}}
+
+
 def _distance(found: np.ndarray, exact: np.ndarray) -> dict[str, float]:
     """Of the finite entries: the largest difference, and the root mean square of all in parts of that of `exact`."""
     finite = np.isfinite(found) & np.isfinite(exact)
@@ -454,8 +474,8 @@ def _manifest_options(request: CompileRequest, options: PipelineOptions) -> dict
     plan = request.plan
     own: dict[str, Any] = {"passes": plan.passes} if plan.passes else {}
     own |= {"edits": [str(edit) for edit in plan.edits]} if plan.edits else {}
-    of_caches = {"max_seq": request.max_seq, "run_time_sizes": request.run_time_sizes}
-    own |= {name: value for name, value in of_caches.items() if value is not None}
+    if_said = {"max_seq": request.max_seq, "run_time_sizes": request.run_time_sizes, "host": request.host}
+    own |= {name: value for name, value in if_said.items() if value is not None}
     own |= {"load": load_options()[1::2]} if load_options() else {}
     chosen = {name: value for name, value in asdict(options).items() if name not in NOT_IN_FILE or name == "kernel_name"}
     return {**{key: getattr(request, key) for key in _OF_THE_DESIGN}, **chosen, **own}

@@ -29,6 +29,7 @@ from stc.tools.schedule_file import with_schedule
 MODEL: Mapping[str, Any] = {
     "model": said.Model, "config": said.Config, "stage": said.ModelStage, "seq": said.Sequence, "max_seq": said.MaxSequence,
     "run_time_sizes": said.RunTimeSizes, "dtype": said.DType, "weights": said.Weights, "layer": said.Layer, "seed": said.Seed,
+    "host": said.Host,
 }
 """The options that say which model, by the field of `CompileRequest`."""
 
@@ -105,6 +106,7 @@ def asked_model(**options: Any) -> CompileRequest:
     """The model that they name, and nothing else; CompileError unless it is named in exactly one way."""
     named = said.one_model(options.pop("model"), options.pop("config"))
     model, options["weights"] = in_folder(named, options["weights"])
+    options["host"] = tuple(options["host"]) if options["host"] else None
     return CompileRequest(model, **options)
 
 

@@ -76,6 +76,8 @@ def _print(manifest: Manifest, everything: bool) -> None:
         output.print(Text(f"{name}: {manifest.origins.get(name, 'not said')}"), soft_wrap=True)
     _print_tasks([task for kernel in manifest.kernels for task in kernel.tasks])
     output.print(Text(f"resources: {manifest.origins.get('tasks.resources', 'not said')}"), soft_wrap=True)
+    if manifest.host_note is not None:
+        output.print(Text(manifest.host_note), soft_wrap=True)
 
 
 def _pipelined(manifest: Manifest) -> list[LoopSchedule]:

@@ -85,6 +85,10 @@ def compile_language_model(
     `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
+    if request.host:
+        accepted = "a module, or a layer's prefill without a cache"
+        raise CompileError("stages of generation have no host program that runs PyTorch", where=f"--host {request.host[0]}",
+                           accepted=accepted)
     require_folder(request.options.schedule)
     progress("reading the model")
     from stc.frontend.sources import find_language_model

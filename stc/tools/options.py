@@ -39,6 +39,13 @@ DType = Annotated[
 ]
 Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
 Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]
+Host = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host", metavar="SUBMODULE", help="Run this submodule in PyTorch, on the host between kernels (repeatable); "
+        "`stc check` proposes which."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
 
 CheckInputs = Annotated[

@@ -30,6 +30,7 @@ MODEL_FIELDS = {
     "run_time_sizes": IntegerAttr,
     "minimise_depths": FloatAttr,
     "check_inputs": ArrayAttr,
+    "host": ArrayAttr,
 }
 """What a request says of the model and its design, besides its name and the passes, and as what."""
 _KINDS = {StringAttr: "a text", IntegerAttr: "an integer", FloatAttr: "a number with a point", ArrayAttr: "a list of texts"}

@@ -28,6 +28,7 @@ class CompileRequest:
     `check_inputs`: the draws of inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size.
     `plan`: which passes run, where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says.
     `confirm`: how many of the search's best designs are run, of which the fastest is kept; 0 or 1: none is run.
+    `host`: the submodules that PyTorch runs on the host, between kernels; None: none.
     `given`: the fields (of this and of `options`) that were said, which is more than what IR says of itself.
     """
 
@@ -50,8 +51,12 @@ class CompileRequest:
     max_seq: int | None = None
     run_time_sizes: bool | None = None
     confirm: int = 0
+    host: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.host and self.options.layers > 1:
+            accepted = "one layer in a launch, or no --host"
+            raise CompileError(f"--host {self.host[0]} with --layers {self.options.layers}", accepted=accepted)
         if not (self.options.quantize and self.options.schedule):  # whose formats of layers have been added to what `dtype` says
             object.__setattr__(self, "options", with_dtype(self.options, self.dtype))
 
@@ -92,6 +97,7 @@ def load(request: CompileRequest) -> ExportedModel:
             max_seq=request.max_seq,
             run_time_sizes=request.run_time_sizes,
             check_inputs=request.check_inputs,
+            host=request.host or (),
         )
     except UnsupportedError as error:
         rest = obstacles(error.rest) if isinstance(error.rest, ModuleOp) else []

@@ -17,6 +17,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from stc.manifest.files import read_manifest
 from stc.platforms.budget import SMALL
 from stc.simulation import sanitizers
 from stc.simulation.build import DEFAULT_OPTIMISATION
@@ -148,15 +149,20 @@ def check_command(
 ) -> None:
     """Say whether MODEL can be compiled, without compiling it: all obstacles at once, each with its place and what would work.
 
+    Where that is enough, proposes submodules that PyTorch could run on the host, between kernels, with the command for it.
+
     Exit code 0 if it is supported, 1 if not, 2 if there is no such model or it does not run.
     """
-    from stc.tools.check import check_model
+    from stc.tools.check import checked_model
+    from stc.tools.host_proposal import compile_command
 
     model = asked.model
     with _progress() as step:
-        found = check_model(asked, step)
+        checked = checked_model(asked, step)
+    found = checked.obstacles
     if as_json:
-        output.print_json(json.dumps({"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found]}))
+        said = {"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found], "host": checked.host}
+        output.print_json(json.dumps(said))
     elif not found:
         output.print(f"{model}: supported", markup=False)
     else:
@@ -164,6 +170,9 @@ def check_command(
         for entry in found:
             table.add_row(Text(entry.where or "the model itself"), Text(entry.what), Text(entry.accepted))
         output.print(table)
+        if checked.host:
+            output.print("supported with these submodules in PyTorch, on the host between kernels:")
+            output.print(f"  {compile_command(asked, checked.host)}", markup=False, soft_wrap=True)
     if found:
         raise typer.Exit(CHECK_FAILED)
 
@@ -196,6 +205,8 @@ def _print_csim(directory: Path, result: CsimResult, explanation: Explanation | 
     print_check(result, explanation)
     if is_foreign(directory):
         output.print(UNCHECKED_PORTS)
+    elif (note := read_manifest(directory).host_note) is not None:
+        output.print(note, markup=False)
 
 
 app.command("report")(report_command)
@@ -258,6 +269,7 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     output.print(f"{report['model']}: {report['groups']} group(s), {report['tasks']} tasks, {report['fifos']} FIFOs, "
                  f"{report['converters']} converters, written to {out}")
     _print_source(report["source"])
+    _print_host_parts(report.get("host_parts"))
     times = Table("stage", "seconds", title="compile time (executed)")
     for name, seconds in report["compile_seconds"].items():
         if name != "origin":
@@ -291,6 +303,18 @@ def _print_source(source: dict[str, Any]) -> None:
     if "ir" in source:
         follows = f", behind '{source['follows']}'" if source["follows"] else ""
         output.print(f"compiled from {source['ir']}{follows}; the reference is {source['reference']}", markup=False)
+
+
+def _print_host_parts(found: dict[str, Any] | None) -> None:
+    """What PyTorch runs between kernels, and what of the figures is without it."""
+    if found is None:
+        return
+    table = Table("submodule", "takes", "gives", "from", title="in PyTorch, on the host between kernels (host.py)")
+    for part in found["list"]:
+        sides = (", ".join("x".join(map(str, shape)) for shape in part[side].values()) for side in ("takes", "gives"))
+        table.add_row(*map(Text, (part["call"], *sides, part["runs"])))
+    output.print(table)
+    output.print("cycles, resources and traffic below are without it; C simulation gives the kernels what PyTorch computes there")
 
 
 def _print_proofs(report: dict[str, Any]) -> None:

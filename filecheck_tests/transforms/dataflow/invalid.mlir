@@ -77,3 +77,12 @@ func.func @little_memory(%x: tensor<32xf32>) -> tensor<32xf32> {
   } {stc.name = "big"}
   func.return %y : tensor<32xf32>
 }
+
+// -----
+
+// expected-error @unknown {{pass 'choose-groups': an operation computes what a part on the host takes, and needs what it gives; accepted: parts (--host) that a pass does not fuse around}}
+!S = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
+func.func @around(%g: tensor<4xf32> {stc.host = "part"}) -> (tensor<4xf32> {stc.host = "part"}) {
+  %a = dataflow.kernel @a(%p = %g : tensor<4xf32> as !S) -> (tensor<4xf32> as !S) { dataflow.yield %p : !S }
+  func.return %a : tensor<4xf32>
+}

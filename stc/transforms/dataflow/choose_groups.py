@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import networkx as nx
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
+from stc.analysis.host_parts import given_arguments, operands_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.fusion import FusionEdge, FusionKernel
+from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
@@ -35,7 +38,8 @@ class ChooseGroups(ModulePass):
 
     Sets the `group` of every kernel: the name of the kernel it is to become a part of. What a group costs is its kernels' tiles and
     accumulators, and for each tensor that stays inside its FIFO and the converter between the two orders. Kernels with work of the
-    host in between stay apart, and so do those that together have more memory ports than the platform. Kernels that read a tensor
+    host in between (its own, or a part of the model that PyTorch runs there: `stc.host`) stay apart, and so do those that together
+    have more memory ports than the platform. Kernels that read a tensor
     that is updated in place, and those that make what is written to it, become one, whatever the strategy says.
 
     Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
@@ -62,6 +66,7 @@ class ChooseGroups(ModulePass):
         platform = load_platform(self.platform)
         on_chip = self.on_chip or platform.usable_on_chip_bytes
         for function in functions_of(op):
+            _order_by_host_parts(function, self.name)
             kernels = [found for found in function.body.block.ops if isinstance(found, KernelOp)]
             if not kernels:
                 continue
@@ -125,14 +130,50 @@ def _retained(kernel: KernelOp) -> list[SSAValue]:
 def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) -> Iterator[FusionEdge]:
     """What keeping each tensor on chip costs; more than `on_chip` where it is no stream, or passes through the host."""
     behind: dict[SSAValue, list[KernelOp]] = {}
+    parts = given_arguments(function)
+
+    def makers(value: SSAValue) -> list[KernelOp]:
+        """The kernels that a value comes from, through the host."""
+        if value in parts:
+            return list(dict.fromkeys(far for taken in parts[value].takes for far in makers(taken)))
+        return behind.get(value, [])
+
     for op in function.body.block.ops:
         if isinstance(op, KernelOp):
             for operand, port in zip(op.inputs, op.arguments, strict=True):
                 cost = _stream_bytes(operand, port.type) or (on_chip + 1, 0)
-                yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in behind.get(operand, ()))
-        used = (operand for nested in op.walk() for operand in nested.operands)
-        reached = [op] if isinstance(op, KernelOp) else list(dict.fromkeys(far for value in used for far in behind.get(value, ())))
+                yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in makers(operand))
+        reached = [op] if isinstance(op, KernelOp) else [*dict.fromkeys(far for value in operands_of(op) for far in makers(value))]
         behind |= dict.fromkeys(op.results, reached)
+
+
+def _order_by_host_parts(function: func.FuncOp, where: str) -> None:
+    """Bring the operations into an order in which also those that use what a part on the host gives stand behind those that make
+    what it takes; CompileError where there is none."""
+    parts = given_arguments(function)
+    if not parts:
+        return
+    block = function.body.block
+    ops = list(block.ops)
+    number = {op: index for index, op in enumerate(ops)}
+
+    def needed(value: SSAValue) -> set[int]:
+        if value in parts:
+            return set[int]().union(*(needed(taken) for taken in parts[value].takes))
+        return {number[value.owner]} if isinstance(value.owner, Operation) and value.owner in number else set()
+
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(number.values())
+    graph.add_edges_from((first, index) for op, index in number.items() for value in operands_of(op) for first in needed(value))
+    try:
+        order = list(nx.lexicographical_topological_sort(graph))
+    except nx.NetworkXUnfeasible:
+        what = "an operation computes what a part on the host takes, and needs what it gives"
+        raise CompileError(what, where=where, accepted="parts (--host) that a pass does not fuse around") from None
+    if order != sorted(order):
+        for op in ops:
+            op.detach()
+        block.add_ops(ops[index] for index in order)
 
 
 def _stream_bytes(value: SSAValue, required: Attribute) -> tuple[int, int] | None:

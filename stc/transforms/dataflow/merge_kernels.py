@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.host_parts import given_from
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.facts import NAME
@@ -125,7 +126,8 @@ def _fed_between(earlier: KernelOp, later: KernelOp) -> list[Operation] | None:
     None where `later` gets what `earlier` made through one of them, or otherwise than as a stream.
     """
     fed: list[Operation] = []
-    reached = set(earlier.results)
+    function = earlier.parent_op()
+    reached = set(earlier.results) | (given_from(earlier.results, function) if isinstance(function, func.FuncOp) else set())
     op = earlier.next_op
     while op is not None and op is not later:
         if any(operand in reached for nested in op.walk() for operand in nested.operands):
