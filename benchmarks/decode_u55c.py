@@ -169,7 +169,10 @@ def as_json(row: Row) -> dict[str, Any]:
     return {"tokens_per_second": speed, "format": CASES[row.design].quantize, "cycles_of_a_token": row.cycles}
 
 
-KEPT = KeptRows(Row, list(CASES), measure, _cells, markdown, DATA, DOCUMENT, BEGIN, END, as_json)
+KEPT = KeptRows(
+    kind=Row, names=list(CASES), measure=measure, data=DATA, cells=_cells, markdown=markdown,
+    document=DOCUMENT, begin=BEGIN, end=END, further=as_json,
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(KEPT.main(__doc__, sys.argv[1:]))
