@@ -64,7 +64,7 @@ def _blocks() -> Mapping[str, Case]:
 
 
 def _prompts() -> Mapping[str, Case]:
-    """Time to the first token: a layer in front of an empty cache, for a whole prompt, in a third of the plan: decode and head are there."""
+    """A whole prompt in a layer behind an empty cache, in a third of the plan: decode and head have one each."""
     part = {"budget": part_of(PLAN, 3), "quantize": W4A8}
     prompts = ((TINY, 16), *((model, length) for model in MODELS for length in LENGTHS))
     return {f"{model} prompt of {length}": Case(model, length, part, max_seq=2 * length) for model, length in prompts}
@@ -99,8 +99,8 @@ CASES: Mapping[str, Case] = {**BLOCKS, **PROMPTS, **FIFOS, **SWEEPS}
 
 @dataclass(frozen=True)
 class Row:
-    """A design: `memory` in bytes and `stages` in seconds, as its report has them; `fifo_bits` of all slots; `cycles` None where it was not
-    run, or does not end; `refusal` in place of all of it."""
+    """A design: `memory` in bytes and `stages` in seconds, as its report has them; `fifo_bits` of all slots; `cycles` None where it
+    was not run, or does not end; `refusal` in place of all of it."""
 
     design: str
     groups: int = 0
