@@ -54,9 +54,7 @@ def _blocks() -> Mapping[str, Case]:
     """Memory and compile time: with the default search, and without one."""
     cases = dict[str, Case]()
     for model, tokens in ((TINY, TINY_TOKENS), *((model, TOKENS) for model in MODELS)):
-        for dtype, quantize in DTYPES.items():
-            if dtype not in ("f32", "w4a8"):
-                continue
+        for dtype, quantize in (("f32", ""), ("w4a8", DTYPES["w4a8"])):
             for searched, budget in (("without a search", SMALL), ("as by default", PLAN)):
                 options = {"budget": budget, "quantize": quantize}
                 cases[f"{model}, {tokens} tokens, {dtype}, {searched}"] = Case(model, tokens, options, timed=False)
@@ -112,6 +110,14 @@ class Row:
     refusal: str = ""
     seconds: int = 0
     measured: str = ""
+
+    def kilobytes(self, name: str) -> int | None:
+        """Of `memory`; None for a design that was refused."""
+        return round(self.memory[name] / 1e3) if self.memory else None
+
+    def per_cent(self, name: str) -> float | None:
+        """Of a ratio in `memory`."""
+        return 100 * self.memory[name] if self.memory else None
 
 
 def measure(name: str) -> Row:
