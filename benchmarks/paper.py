@@ -42,14 +42,15 @@ COMMANDS: Mapping[Path, str] = {
 
 INTRODUCTION = """# The publication, reproduced
 
-Written by `python benchmarks/paper.py --write`: tables and figures of StreamTensor (MICRO 2025, arXiv 2509.13694) beside ours. What is
-published is [a data file](../benchmarks/data/streamtensor.toml), each figure with the place where it stands. What the paper has in
-plots alone (tokens per joule of each model, memory of each model, seconds of each stage) was not read off: what its text says of it
-is here. Its figures are measured on a card; **none of ours is**.
+Written by `python benchmarks/paper.py --write`: tables and figures of StreamTensor (MICRO 2025, arXiv 2509.13694) beside ours. What
+is published is [a data file](../benchmarks/data/streamtensor.toml), each figure with the place where it stands. What the paper has
+in plots alone (tokens per joule of each model, memory of each model, seconds of each stage) was not read off: what its text says of
+it is here. Its figures are measured on a card; **none of ours is**.
 
 Of ours, *simulated* is run as emitted C++ with estimated depths of loops, *counted* is counted in the IR, *executed* is the clock of
-the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the host does
-between launches is in none. `python benchmarks/gpu.py MODEL --keep` measures a GPU of yours, which then stands beside the published.
+the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the host
+does between launches is in none. `python benchmarks/gpu.py MODEL --keep` measures a GPU of yours, which then stands beside the
+published ones.
 """
 
 
