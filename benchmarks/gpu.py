@@ -79,20 +79,35 @@ def power_reader(device: str) -> Callable[[], float] | None:
     if not device.startswith("cuda"):
         return None
     index = int(device.partition(":")[2] or 0)
-    try:
-        import pynvml  # pyright: ignore[reportMissingImports]  # with the GPU's owner, or not at all
+    return _by_library(index) or _by_program(index)
 
+
+def _by_library(index: int) -> Callable[[], float] | None:
+    """NVIDIA's, where it is installed and finds its driver."""
+    try:
+        import pynvml  # pyright: ignore[reportMissingImports]  # comes with the GPU's software, or not at all
+    except ImportError:
+        return None
+    try:
         pynvml.nvmlInit()
         handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-        return lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1e3
-    except Exception:  # not installed, or no driver that it knows
-        pass
+        pynvml.nvmlDeviceGetPowerUsage(handle)
+    except pynvml.NVMLError:
+        return None
+    return lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1e3
+
+
+def _by_program(index: int) -> Callable[[], float] | None:
     command = ("nvidia-smi", f"--id={index}", "--query-gpu=power.draw", "--format=csv,noheader,nounits")
+
+    def read() -> float:
+        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
     try:
-        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        read()
     except (OSError, ValueError, subprocess.CalledProcessError):
         return None
-    return lambda: float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return read
 
 
 @contextmanager
@@ -137,7 +152,11 @@ def load(model: str, device: str, dtype: str) -> Any:
         raise CompileError(what, where=f"--device {device}", accepted="the number of one of them, from 0")
     kind = getattr(torch, dtype)
     if (Path(model) / "config.json").is_file():
-        found: Any = AutoModelForCausalLM.from_pretrained(model, local_files_only=True, dtype=kind)
+        try:
+            found: Any = AutoModelForCausalLM.from_pretrained(model, local_files_only=True, dtype=kind)
+        except (OSError, ValueError) as error:
+            what = f"transformers cannot read it: {str(error).partition(chr(10))[0].rstrip('.')}"
+            raise CompileError(what, where=model, accepted="a folder of transformers with its weights, or a preset") from None
     else:
         torch.manual_seed(0)
         found = AutoModelForCausalLM.from_config(find_preset(model).configuration(), dtype=kind)

@@ -42,15 +42,15 @@ COMMANDS: Mapping[Path, str] = {
 
 INTRODUCTION = """# The publication, reproduced
 
-Written by `python benchmarks/paper.py --write`: tables and figures of StreamTensor (MICRO 2025, arXiv 2509.13694) beside ours. What
-is published is [a data file](../benchmarks/data/streamtensor.toml), each figure with the place where it stands. What the paper has
-in plots alone (tokens per joule of each model, memory of each model, seconds of each stage) was not read off: what its text says of
-it is here. Its figures are measured on a card; **none of ours is**.
+Written by `python benchmarks/paper.py --write`: tables and figures of StreamTensor (MICRO 2025, arXiv 2509.13694) beside ours.
+What is published is [a data file](../benchmarks/data/streamtensor.toml), each figure with the place where it stands. What the
+paper has in plots alone (tokens per joule of each model, memory of each model, seconds of each stage) was not read off: what its
+text says of it is here. Its figures are measured on a card; **none of ours is**.
 
-Of ours, *simulated* is run as emitted C++ with estimated depths of loops, *counted* is counted in the IR, *executed* is the clock of
-the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the host
-does between launches is in none. `python benchmarks/gpu.py MODEL --keep` measures a GPU of yours, which then stands beside the
-published ones.
+Of ours, *simulated* is run as emitted C++ with estimated depths of loops, *counted* is counted in the IR, *executed* is the clock
+of the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the
+host does between launches is in none. `python benchmarks/gpu.py MODEL --keep` measures a GPU of yours, which then stands beside
+the published ones.
 """
 
 
@@ -103,7 +103,8 @@ class Table:
         return {"title": self.title, "note": self.note, "rows": rows, "not measured": commands}
 
     def markdown(self) -> str:
-        lines = [f"## {self.title}", "", *([self.note, ""] if self.note else []), f"| {' | '.join(self.columns)} |", "|" + " --- |" * len(self.columns)]
+        lines = [f"## {self.title}", "", *([self.note, ""] if self.note else [])]
+        lines += [f"| {' | '.join(self.columns)} |", "|" + " --- |" * len(self.columns)]
         lines += [f"| {' | '.join(map(_cell, row))} |" for row in self.rows]
         for script in dict.fromkeys(need.script for need in self.missing):
             names = "; ".join(shlex.quote(need.name) for need in self.missing if need.script == script)
@@ -233,7 +234,7 @@ def ttft(paper: Paper) -> Table:
 
 
 def latency(paper: Paper) -> Table:
-    note = "Milliseconds from the prompt to the last token: time to the first, and all tokens at the speed of decode. Less is better."
+    note = "Milliseconds from the prompt to the last token: ttft, and all tokens at the speed of decode. Less is better."
     needs = [*_speeds(paper), *paper.needs(paper_rows.STORE, paper_rows.PROMPTS)]
     return _compared(paper, "latency", _last, "Latency (tables 4 and 5)", note, needs)
 
@@ -290,12 +291,12 @@ def energy(paper: Paper) -> Table:
         design = f"{case.model}, layers alone, position {case.max_seq - 1}"
         figures = _drawn(platform, row.resources, layers * row.bytes, speed)
         rows.append([design, case.platform, speed, *figures, f"estimated: {row.measured}"])
-    said = {each.design: f"{each.value} for {each.design}" for each in paper.published.summaries if each.quantity == "energy"}
-    note = f"""Watts are *estimated* from the `[power]` of the platform's file: static, of each resource by the part of the device that is in
-use, and of each byte that crosses the memory ports. But for the memory and the card's limit they are *assumed*, good to a factor of two
-or so: no card was measured. Published in numbers are ratios alone (StreamTensor's tokens per joule over the A100's:
-{", ".join(said.values())}), so that there is none of ours over it."""
-    columns = ("design", "platform", "tokens per second", "watts", "of the card's", "joules per token", "tokens per joule", "origin")
+    said = ", ".join(f"{each.value} for {each.design}" for each in paper.published.summaries if each.quantity == "energy")
+    note = f"""Watts are *estimated* from the `[power]` of the platform's file: static, of each resource by the part of the
+device that is in use, and of each byte that crosses the memory ports. But for the memory and the card's limit they are
+*assumed*, good to a factor of two or so: no card was measured. Published in numbers are ratios alone (StreamTensor's tokens per
+joule over the A100's: {said}), so that there is none of ours over it."""
+    columns = ("design", "platform", "tokens per second", "watts", "of at most", "joules per token", "tokens per joule", "origin")
     return Table("Energy (figure 9)", note, columns, rows, _speeds(paper))
 
 
@@ -323,13 +324,14 @@ def memory(paper: Paper) -> Table:
     """Figure 10(a)."""
     needs, found = _found(paper, paper_rows.BLOCKS)
     published, rows = paper.published.ranges["memory"], list[Sequence[Any]]()
+    between = f"{100 * published.least:.1f} to {100 * published.most:.1f}"
     for row in found:
         counted = [row.kilobytes(name) for name in ("before_unfused", "before", "converters", "fifos", "local")]
         ratios = [row.per_cent(name) for name in ("streams_over_before_unfused", "streams_over_before")]
         rows.append([row.design, *counted, *ratios, row.refusal or f"counted: {row.measured}"])
-    note = f"""Intermediate results of a layer, in kB: what passes between linalg operations, unfused and fused, and what is left of it on chip:
-(a) converters, (b) FIFOs, (c) tiles inside tasks. Published: (a+b) is {100 * published.least:.1f} to {100 * published.most:.1f} % of what it was
-(text: {published.source}), without a word on whether that was fused."""
+    note = f"""Intermediate results of a layer, in kB: what passes between linalg operations, unfused and fused, and what is
+left of it on chip: (a) converters, (b) FIFOs, (c) tiles inside tasks. Published: (a+b) is {between} % of what it was (text:
+{published.source}), without a word on whether that was fused."""
     columns = ("block", "unfused", "fused", "(a)", "(b)", "(c)", "(a+b) % of unfused", "(a+b) % of fused", "origin")
     return Table("Memory before and after fusion (figure 10a)", note, columns, rows, needs)
 
@@ -349,10 +351,10 @@ def compile_time(paper: Paper) -> Table:
         front = row.stages.get("torch_import", 0.0) + row.stages.get("export", 0.0)
         middle = (published.least + published.most) / 2
         rows.append([row.design, *seconds, total, total / middle, row.stages.get("packing"), front, f"executed: {row.measured}"])
-    note = f"""Seconds by stage, on a machine that others used as well: upper ends. Packing of a layer's parameters, and the import of PyTorch
-with the export, are apart. Published, on another machine: {published.least} to {published.most} s a model (text: {published.source}),
-most of it in bufferization and later; *over it* is over the middle of that. The search for lanes is in `linalg tiling`. Profiling by the
-vendor's tool, which the publication's flow has in between and ours has not, is in neither."""
+    note = f"""Seconds by stage, on a machine that others used as well: upper ends. Packing of a layer's parameters, and the
+import of PyTorch with the export, are apart. Published, on another machine: {published.least} to {published.most} s a model
+(text: {published.source}), most of it in bufferization and later; *over it* is over the middle of that. The search for lanes is
+in `linalg tiling`. Profiling by the vendor's tool, which the publication's flow has in between and ours has not, is in neither."""
     columns = ("block", *STAGES, "all of these", "over it", "packing", "PyTorch, export", "origin")
     return Table("Compile time (figures 10b and 10c)", note, columns, rows, needs)
 
@@ -361,8 +363,9 @@ def fifos(paper: Paper) -> Table:
     """Section 5.3.3: the published strategies and ours."""
     needs, found = _found(paper, paper_rows.FIFOS)
     rows = [[row.design, row.fifo_bits or None, row.cycles, row.refusal or f"counted, simulated: {row.measured}"] for row in found]
-    note = """Bits of all FIFOs, and cycles with them, of blocks in f32 without a search. A design that does not end with the depths of a
-strategy is refused, with the FIFO that is too shallow; [published.md](published.md) has smaller designs, of which more end."""
+    note = """Bits of all FIFOs, and cycles with them, of blocks in f32 without a search. A design that does not end with the
+depths of a strategy is refused, with the FIFO that is too shallow; [published.md](published.md) has smaller designs, of which
+more end."""
     columns = ("block and strategy", "bits (counted)", "cycles (simulated)", "origin")
     return Table("FIFO strategies (section 5.3.3)", note, columns, rows, needs)
 
@@ -375,12 +378,13 @@ def sweeps(paper: Paper) -> Table:
         counted = [row.memory.get(name) for name in ("converters", "fifos", "local", "external")]
         figures = [row.groups or None, *counted, row.resources.get("dsp"), row.cycles]
         rows.append([row.design, *figures, row.refusal or f"counted, simulated: {row.measured}"])
-    note = """What the publication leaves to a black-box optimiser or to the device, one at a time, each by its own strategy as published, on a
-small block in f32: the tile size of all loops, the overall unroll size, and C_max, bytes that the converters of a group may take.
+    note = """What the publication leaves to a black-box optimiser or to the device, one at a time, on a small block in f32: the
+tile size of all loops and the overall unroll size, by their strategies as published, and C_max, bytes on chip of a group. The published
+fusion counts converters alone: where FIFOs and tiles do not fit, its plan is refused. Ours counts them, and makes more groups.
 
 ![cycles and bytes on chip by each choice](paper_sweeps.svg)"""
-    between = "between groups [bytes]"
-    columns = ("block and choice", "groups", "converters [bytes]", "FIFOs [bytes]", "tiles [bytes]", between, "DSPs", "cycles", "origin")
+    counted = ("converters [bytes]", "FIFOs [bytes]", "tiles [bytes]", "between groups [bytes]")
+    columns = ("block and choice", "groups", *counted, "DSPs", "cycles", "origin")
     return Table("Sweeps (sections 5.1 and 5.2)", note, columns, rows, needs)
 
 

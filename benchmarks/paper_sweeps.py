@@ -32,7 +32,7 @@ def _points(rows: Sequence[paper_rows.Row], knob: str) -> list[Point]:
     found: list[Point] = []
     for row in rows:
         before, _, value = row.design.rpartition(" ")
-        if row.design in paper_rows.SWEEPS and before.endswith(knob):
+        if row.design in paper_rows.SWEEPS and before.endswith(f"tokens, {knob}"):
             on_chip = sum(row.memory[name] for name in ("converters", "fifos", "local")) if row.memory else None
             found.append((int(value), row.cycles, on_chip))
     return sorted(found)
