@@ -73,9 +73,9 @@ CASES: Mapping[str, Case] = {
     "gpt2-tiny [16:16]": Case("gpt2-tiny", 16, 16),
     **{f"gpt2-medium [{length}:{length}]": Case("gpt2-medium", length, length, asked)
        for length, asked in ((32, None), (64, None), (128, 1560), (256, 1450))},
-    "qwen2.5-0.5b [128:128]": Case("qwen2.5-0.5b", 128, 128, 1335),
-    "tinyllama-1.1b [128:128]": Case("tinyllama-1.1b", 128, 128, 637),
-    "gemma3-1b [128:128]": Case("gemma3-1b", 128, 128, 660),
+    **{f"{model} [{length}:{length}]": Case(model, length, length, asked if length == 128 else None)
+       for model, asked in (("qwen2.5-0.5b", 1335), ("tinyllama-1.1b", 637), ("gemma3-1b", 660)) for length in (32, 64, 128, 256)},
+    **{f"{model}-tiny [16:16]": Case(f"{model}-tiny", 16, 16) for model in ("qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")},
 }  # fmt: skip
 
 

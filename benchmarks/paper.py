@@ -47,6 +47,9 @@ What is published is [a data file](../benchmarks/data/streamtensor.toml), each f
 paper has in plots alone (tokens per joule of each model, memory of each model, seconds of each stage) was not read off: what its
 text says of it is here. Its figures are measured on a card; **none of ours is**.
 
+Of the published, *printed* stands in a table, *quoted* in one that has it from another publication, *text* in a sentence, *range* is
+the middle of one that is said, and *derived* follows from the others.
+
 Of ours, *simulated* is run as emitted C++ with estimated depths of loops, *counted* is counted in the IR, *executed* is the clock
 of the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the
 host does between launches is in none. `python benchmarks/gpu.py MODEL --keep` measures a GPU of yours, which then stands beside
@@ -379,8 +382,9 @@ def sweeps(paper: Paper) -> Table:
         figures = [row.groups or None, *counted, row.resources.get("dsp"), row.cycles]
         rows.append([row.design, *figures, row.refusal or f"counted, simulated: {row.measured}"])
     note = """What the publication leaves to a black-box optimiser or to the device, one at a time, on a small block in f32: the
-tile size of all loops and the overall unroll size, by their strategies as published, and C_max, bytes on chip of a group. The published
-fusion counts converters alone: where FIFOs and tiles do not fit, its plan is refused. Ours counts them, and makes more groups.
+tile size of all loops and the overall unroll size, by their strategies as published, and C_max, bytes on chip of a group. The
+published fusion counts converters alone: where FIFOs and tiles do not fit, its plan is refused. Ours counts them, and makes more
+groups.
 
 ![cycles and bytes on chip by each choice](paper_sweeps.svg)"""
     counted = ("converters [bytes]", "FIFOs [bytes]", "tiles [bytes]", "between groups [bytes]")
