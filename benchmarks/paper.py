@@ -47,8 +47,8 @@ What is published is [a data file](../benchmarks/data/streamtensor.toml), each f
 paper has in plots alone (tokens per joule of each model, memory of each model, seconds of each stage) was not read off: what its
 text says of it is here. Its figures are measured on a card; **none of ours is**.
 
-Of the published, *printed* stands in a table, *quoted* in one that has it from another publication, *text* in a sentence, *range* is
-the middle of one that is said, and *derived* follows from the others.
+Of the published, *printed* stands in a table, *quoted* in one that has it from another publication, *text* in a sentence, *range*
+is the middle of one that is said, and *derived* follows from the others.
 
 Of ours, *simulated* is run as emitted C++ with estimated depths of loops, *counted* is counted in the IR, *executed* is the clock
 of the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the
@@ -140,7 +140,7 @@ class Paper:
 
     def wants(self, design: str) -> bool:
         """Whether a design `MODEL ...` or `MODEL, ...` is of a model that is asked for."""
-        return not self.models or design.split(" ")[0].rstrip(",") in self.models
+        return not self.models or _model_of(design) in self.models
 
     def layers(self, model: str) -> int:
         """The twins have one (`stc.frontend.presets`)."""
@@ -150,6 +150,11 @@ class Paper:
         return [Need(store, name) for name in names if self.wants(name)]
 
 
+def _model_of(design: str) -> str:
+    """Of `MODEL [prompt:tokens]` and `MODEL, ...`."""
+    return design.split(" ")[0].rstrip(",")
+
+
 # Speed ------------------------------------------------------------------------------------------------------------------
 
 
@@ -157,8 +162,7 @@ def _decoded(paper: Paper, design: str) -> Ours | None:
     """Tokens per second: of the whole model, or of its layers alone at the last position."""
     if (row := decode_u55c.KEPT.known().get(design)) is not None:
         return Ours(row.tokens_per_second(PLATFORM.clock_mhz), f"simulated: {row.measured}")
-    model = design.split(" ")[0]
-    positions = 2 * tokens_of(design)
+    model, positions = _model_of(design), 2 * tokens_of(design)
     layer = platform_blocks.KEPT.known().get(f"{model} [{positions}] u55c")
     if layer is None or layer.cycles is None:
         return None
@@ -169,7 +173,7 @@ def _decoded(paper: Paper, design: str) -> Ours | None:
 
 def _first(paper: Paper, design: str) -> Ours | None:
     """Milliseconds to the first token: layers and head, or layers in f32."""
-    model, tokens = design.split(" ")[0], tokens_of(design)
+    model, tokens = _model_of(design), tokens_of(design)
     layers, prompt = paper.layers(model), paper_rows.STORE.known().get(f"{model} prompt of {tokens}")
     if prompt is not None and prompt.cycles is not None:
         head = decode_u55c.KEPT.known().get(design)
@@ -426,9 +430,12 @@ def main(arguments: Sequence[str]) -> int:
     except CompileError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    known = [*published.models, *(f"{name}-tiny" for name in published.models), paper_rows.TINY]
+    designs = [*published.models, *decode_u55c.CASES, *platform_blocks.CASES, *paper_rows.CASES]
+    known = list(dict.fromkeys(_model_of(design) for design in designs))
     if unknown := [name for name in asked.models if name not in known]:
         parser.error(f"no model is called '{unknown[0]}'; accepted: {', '.join(known)}")
+    if asked.row and not asked.measure:
+        parser.error("--row without --measure; accepted: both")
     paper = Paper(published, asked.models, gpus)
     names = asked.tables or list(TABLES)
     if asked.measure:

@@ -30,7 +30,7 @@ MODELS = ("gpt2-medium", "qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")
 TINY, TINY_TOKENS, TOKENS = "gpt2-tiny", 8, 32
 STRATEGIES = ("published-normal", "published-conservative", "no-stall")
 LENGTHS = (32, 64, 128, 256)
-TILES, UNROLLS, C_MAX = (1, 2, 4, 8, 16), (16, 64, 256), (8192, 16384, 32768, 65536)
+TILES, UNROLLS, C_MAX = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256), (8192, 16384, 32768, 65536)
 
 
 @dataclass(frozen=True)

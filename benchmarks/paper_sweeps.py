@@ -17,10 +17,12 @@ def drawn(rows: Sequence[paper_rows.Row]) -> str:
     knobs = ("tile size", "unroll size", "C_max")
     panels = [_panel(knob, _points(rows, knob), EDGE + number * (WIDTH + EDGE)) for number, knob in enumerate(knobs)]
     wide, high = EDGE + len(knobs) * (WIDTH + EDGE), HEIGHT + EDGE + 2 * GAP
+    told = f"{paper_rows.TINY}, {paper_rows.TINY_TOKENS} tokens; each curve from 0 to its own largest value; choices by their logarithm"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="11">',
-        f"<title>{paper_rows.TINY}, {paper_rows.TINY_TOKENS} tokens, by what is left to the user</title>",
-        f'<rect width="{wide}" height="{high}" fill="white"/>', *panels, "</svg>", "",
+        "<title>Cycles and bytes on chip by tile size, unroll size and C_max</title>",
+        f'<rect width="{wide}" height="{high}" fill="white"/>', *panels,
+        f'<text x="{EDGE}" y="{high - 8}" fill="#444">{told}</text>', "</svg>", "",
     ])  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -60,6 +61,24 @@ def test_power_is_sampled_while_it_runs(gpu: ModuleType) -> None:
     with gpu.sampled(None) as none:
         pass
     assert none == [] and gpu.power_reader("cpu") is None
+
+
+def test_power_is_read_by_the_program_or_the_library(
+    gpu: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu.power_reader("cuda") is None
+    program = tmp_path / "nvidia-smi"
+    program.write_text('#!/bin/sh\n[ "$1" = --id=1 ] && echo 71.5\n')
+    program.chmod(0o755)
+    assert gpu.power_reader("cuda:1")() == 71.5 and gpu.power_reader("cuda:0") is None
+    library = SimpleNamespace(
+        nvmlInit=lambda: None, nvmlDeviceGetHandleByIndex=lambda index: index, NVMLError=RuntimeError,
+        nvmlDeviceGetPowerUsage=lambda handle: 1000 * handle + 500,
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    assert gpu.power_reader("cuda:2")() == 2.5
 
 
 def test_rows_are_kept_as_published_figures_are(gpu: ModuleType, tmp_path: Path) -> None:

@@ -35,8 +35,7 @@ def nothing_is_measured(paper: ModuleType, monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(_: str) -> None:
         raise AssertionError("a row was measured")
 
-    for name in ("STORE",):
-        monkeypatch.setattr(paper.paper_rows, name, replace(getattr(paper.paper_rows, name), measure=refuse))
+    monkeypatch.setattr(paper.paper_rows, "STORE", replace(paper.paper_rows.STORE, measure=refuse))
     for module in (paper.decode_u55c, paper.platform_blocks):
         monkeypatch.setattr(module, "KEPT", replace(module.KEPT, measure=refuse))
     monkeypatch.setattr(paper.planned_blocks, "ROWS", replace(paper.planned_blocks.ROWS, measure=refuse))
@@ -138,6 +137,7 @@ def test_ratios_and_means_are_of_whole_models(paper: ModuleType) -> None:
 @pytest.mark.parametrize("arguments, said", [
     (["table9"], "no table is called 'table9'; accepted: models, decode, ttft"),
     (["decode", "--models", "gpt5"], "no model is called 'gpt5'; accepted: gpt2-medium"),
+    (["fifos", "--row", "none"], "--row without --measure; accepted: both"),
     (["fifos", "--measure", "--row", "none"], "no row is called 'none'; accepted: gpt2-tiny, 8 tokens, published-normal"),
 ])  # fmt: skip
 def test_what_is_not_there_is_refused(
