@@ -17,7 +17,8 @@ def drawn(rows: Sequence[paper_rows.Row]) -> str:
     knobs = ("tile size", "unroll size", "C_max")
     panels = [_panel(knob, _points(rows, knob), EDGE + number * (WIDTH + EDGE)) for number, knob in enumerate(knobs)]
     wide, high = EDGE + len(knobs) * (WIDTH + EDGE), HEIGHT + EDGE + 2 * GAP
-    told = f"{paper_rows.TINY}, {paper_rows.TINY_TOKENS} tokens; each curve from 0 to its own largest value; choices by their logarithm"
+    block = f"{paper_rows.TINY}, {paper_rows.TINY_TOKENS} tokens"
+    told = f"{block}; each curve from 0 to its own largest value, over the logarithm of the choice"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="11">',
         "<title>Cycles and bytes on chip by tile size, unroll size and C_max</title>",

@@ -80,8 +80,8 @@ def emit_project(
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
     stage is added to its `compile_seconds` as "code generation" and, for the parameters, "packing", and what `of_manifest` finds
-    out. `ir`: texts by file name for `ir/`; `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the module
-    breaks an emission rule, or the model lacks data.
+    out. `ir`: texts by file name for `ir/`; `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the
+    module breaks an emission rule, or the model lacks data.
     """
     begin = time.perf_counter()
     require_free(out)
