@@ -31,7 +31,7 @@ from stc.tools.consoles import result_console
 
 PUBLISHED_SECONDS = (26.8, 63.4)
 APART = ("torch_import", "export", "packing")
-"""Importing PyTorch and exporting the model, which are not the compiler's own time, and packing parameters, as the publication has it."""
+"""Importing PyTorch and exporting, which are not the compiler's own time, and packing parameters, as in the publication."""
 
 
 def measure(model: str, seq: int, folder: Path) -> dict[str, Any]:

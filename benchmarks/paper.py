@@ -338,7 +338,8 @@ def memory(paper: Paper) -> Table:
         rows.append([row.design, *counted, *ratios, row.refusal or f"counted: {row.measured}"])
     note = f"""Intermediate results of a layer, in kB: what passes between linalg operations, unfused and fused, and what is
 left of it on chip: (a) converters, (b) FIFOs, (c) tiles inside tasks. Published: (a+b) is {between} % of what it was (text:
-{published.source}), without a word on whether that was fused."""
+{published.source}), without a word on whether that was fused. In W4A8 linear layers are quantised behind the first fusion,
+which *unfused* has, and the sums of each group of weights are intermediate results of their own."""
     columns = ("block", "unfused", "fused", "(a)", "(b)", "(c)", "(a+b) % of unfused", "(a+b) % of fused", "origin")
     return Table("Memory before and after fusion (figure 10a)", note, columns, rows, needs)
 
