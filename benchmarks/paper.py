@@ -286,7 +286,9 @@ def energy(paper: Paper) -> Table:
     """Joules of a token, of what is known of its speed."""
     rows: list[Sequence[Any]] = []
     for design in filter(paper.wants, decode_u55c.CASES):
-        if (row := decode_u55c.KEPT.known().get(design)) is not None:
+        if (row := decode_u55c.KEPT.known().get(design)) is None:
+            rows.append([design, "u55c", *[None] * 5, "not measured"])
+        else:
             speed = row.tokens_per_second(PLATFORM.clock_mhz)
             rows.append([design, "u55c", speed, *_drawn(PLATFORM, row.resources, row.bytes, speed), f"estimated: {row.measured}"])
     for name, case in platform_blocks.CASES.items():
