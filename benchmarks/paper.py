@@ -16,7 +16,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -315,8 +315,8 @@ def _drawn(platform: Platform, used: Mapping[str, int], moved: float, speed: flo
     if platform.power is None:
         return [None] * 4
     whole = platform.whole
-    bram36 = used["bram18"] / 2 / whole.bram36
-    share = Resources(used["lut"] / whole.lut, used["ff"] / whole.ff, bram36, used["uram"] / whole.uram, used["dsp"] / whole.dsp)
+    taken = Resources(used["lut"], used["ff"], used["bram18"] / 2, used["uram"], used["dsp"])
+    share = Resources(*(part / all_ if all_ else 0.0 for part, all_ in zip(astuple(taken), astuple(whole), strict=True)))
     watts = platform.power.watts(share, moved * speed)
     return [watts, platform.power.most_watts, watts / speed, speed / watts]
 
@@ -374,9 +374,8 @@ def fifos(paper: Paper) -> Table:
     """Section 5.3.3: the published strategies and ours."""
     needs, found = _found(paper, paper_rows.FIFOS)
     rows = [[row.design, row.fifo_bits or None, row.cycles, row.refusal or f"counted, simulated: {row.measured}"] for row in found]
-    note = """Bits of all FIFOs, and cycles with them, of blocks in f32 without a search. A design that does not end with the
-depths of a strategy is refused, with the FIFO that is too shallow; [published.md](published.md) has smaller designs, of which
-more end."""
+    note = """Bits of all FIFOs, and cycles with them, in f32 without a search. A design that does not end with the depths of a
+strategy is refused, with the FIFO that is too shallow. `mlp` and `attention` are those of [published.md](published.md)."""
     columns = ("block and strategy", "bits (counted)", "cycles (simulated)", "origin")
     return Table("FIFO strategies (section 5.3.3)", note, columns, rows, needs)
 

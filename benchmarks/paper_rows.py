@@ -69,10 +69,12 @@ def _prompts() -> Mapping[str, Case]:
 
 
 def _strategies() -> Mapping[str, Case]:
-    """FIFO depths, without a search, so that designs differ in nothing else."""
+    """FIFO depths, without a search, so that designs differ in nothing else; `mlp` and `attention` are of benchmarks/published.py."""
+    small = {name: (f"{Path(__file__).with_name('published.py')}:{name}", 12) for name in ("mlp", "attention")}
+    blocks = {**small, TINY: (TINY, TINY_TOKENS), "gpt2-medium": ("gpt2-medium", TOKENS)}
     return {
-        f"{model}, {tokens} tokens, {strategy}": Case(model, tokens, {"budget": SMALL, "fifo_strategy": strategy})
-        for model, tokens in ((TINY, TINY_TOKENS), ("gpt2-medium", TOKENS))
+        f"{name}, {tokens} tokens, {strategy}": Case(model, tokens, {"budget": SMALL, "fifo_strategy": strategy})
+        for name, (model, tokens) in blocks.items()
         for strategy in STRATEGIES
     }
 

@@ -140,7 +140,7 @@ def test_ratios_and_means_are_of_whole_models(paper: ModuleType) -> None:
     (["table9"], "no table is called 'table9'; accepted: models, decode, ttft"),
     (["decode", "--models", "gpt5"], "no model is called 'gpt5'; accepted: gpt2-medium"),
     (["fifos", "--row", "none"], "--row without --measure; accepted: both"),
-    (["fifos", "--measure", "--row", "none"], "no row is called 'none'; accepted: gpt2-tiny, 8 tokens, published-normal"),
+    (["fifos", "--measure", "--row", "none"], "no row is called 'none'; accepted: mlp, 12 tokens, published-normal"),
 ])  # fmt: skip
 def test_what_is_not_there_is_refused(
     paper: ModuleType, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
