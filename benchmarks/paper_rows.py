@@ -69,7 +69,7 @@ def _prompts() -> Mapping[str, Case]:
 
 
 def _strategies() -> Mapping[str, Case]:
-    """FIFO depths, without a search, so that designs differ in nothing else; `mlp` and `attention` are of benchmarks/published.py."""
+    """FIFO depths, without a search: designs differ in nothing else. `mlp` and `attention` are those of benchmarks/published.py."""
     small = {name: (f"{Path(__file__).with_name('published.py')}:{name}", 12) for name in ("mlp", "attention")}
     blocks = {**small, TINY: (TINY, TINY_TOKENS), "gpt2-medium": ("gpt2-medium", TOKENS)}
     return {
