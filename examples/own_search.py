@@ -32,4 +32,5 @@ if __name__ == "__main__":
     model, folder = sys.argv[1], Path(sys.argv[2])
     folder.mkdir()
     problem = stc.explored_model(model, seq=5)
-    (folder / "schedule.toml").write_text(problem.schedule(climbed(problem, steps=60)))
+    for path, text in problem.schedules(climbed(problem, steps=60)).items():
+        (folder / path).write_text(text)

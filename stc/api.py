@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     import torch
     from xdsl.dialects.builtin import ModuleOp
 
+    from stc.exploration.problem import Problem
     from stc.frontend.exported import ExportedModel
     from stc.runtime.language_model import Generation, LanguageModel
     from stc.runtime.sampling import Sampling
     from stc.runtime.tokenizer import Tokenizer
     from stc.simulation.csim import CsimResult
     from stc.simulation.simulation_result import SimulationResult
-    from stc.tools.explored_model import ExploredModel
 
 By = Literal["csim", "executor"]
 """What executes a design: the emitted C++ with its FIFO depths, or the IR that it was emitted from, by numpy."""
@@ -322,14 +322,14 @@ def explored_model(
     load: Sequence[str | Path] = (),
     progress: Callable[[str], None] = lambda _: None,
     **options: Any,
-) -> ExploredModel:
-    """Everything that a model's `schedule.toml` decides as a problem: `space`, `default()`, `evaluate(point)`, `schedule(point)`.
+) -> Problem:
+    """Everything that a model's `schedule.toml` decides as a problem: `space`, `default()`, `evaluate(point)`, `schedules(point)`.
 
-    `model`, `stage`, `seq`, `max_seq`, `layer`, `weights`, `seed`: as of `stc compile`. `load`: files as of `--load`. `options`:
-    those of `stc compile` (`stc.pipeline.PipelineOptions`) that hold for all designs, and are no choices then. CompileError for
-    whatever is unusable.
+    `model`, `stage`, `seq`, `max_seq`, `layer`, `weights`, `seed`: as of `stc compile`; the stage `"model"` is all stages of a
+    language model together (`stc.exploration.stages`). `load`: files as of `--load`. `options`: those of `stc compile`
+    (`stc.pipeline.PipelineOptions`) that hold for all designs, and are no choices then. CompileError for whatever is unusable.
     """
-    from stc.tools.explored_model import explored_model as explored
+    from stc.tools.explored_stages import explored_problem
     from stc.tools.loading import load_all
     from stc.tools.request import CompileRequest, in_folder
 
@@ -339,4 +339,4 @@ def explored_model(
     request = CompileRequest(
         name, stage, seq, seed=seed, weights=own_weights, layer=layer, options=chosen, max_seq=max_seq, given=frozenset(options)
     )
-    return explored(request, progress)
+    return explored_problem(request, progress)

@@ -50,9 +50,9 @@ class ResourceCount:
         return ResourceCount(*(count * own for own in astuple(self)))
 
     def shares_of(self, budget: Resources) -> dict[str, float]:
-        """Each as a share of what `budget` has."""
+        """Each as a share of what `budget` has; of what it has none of, as a share of one."""
         available = {"dsp": budget.dsp, "lut": budget.lut, "ff": budget.ff, "bram18": 2 * budget.bram36, "uram": budget.uram}
-        return {name: getattr(self, name) / amount for name, amount in available.items()}
+        return {name: getattr(self, name) / max(1, amount) for name, amount in available.items()}
 
 
 TASK_CONTROL = ResourceCount(lut=100, ff=100)

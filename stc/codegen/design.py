@@ -237,8 +237,8 @@ def _kernel(
                 streams.append(StreamDesign(names[operation.result], operation.result, operation.result.type, memory_of(operation)))
             case BufferOp():
                 assert isinstance(operation.result.type, BlockType)
-                name = names[operation.result] = scope.declare(operation.sym_name.data)
-                blocks.append(BlockDesign(name, scope.declare(f"{name}_block"), operation.result, operation.result.type))
+                ring = names[operation.result] = scope.declare(operation.sym_name.data)
+                blocks.append(BlockDesign(ring, scope.declare(f"{ring}_block"), operation.result, operation.result.type))
             case TaskOp() | MemoryOp():
                 pass
             case _ if operation is kernel.body.block.last_op:

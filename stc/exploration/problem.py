@@ -42,7 +42,9 @@ class Objectives:
     `cycles`: of a launch of the stage, which is a token's latency in decode and the time to the first token in prefill.
     `on_chip_bytes`: of arrays and converters, when simulated of FIFOs, too, whose depths an estimate does not know. `dsp`: DSPs.
     `bytes_moved`: from and to external memory per launch, a proxy of energy. `beyond`: by resource, how much more than the budget a
-    design takes; empty where it fits.
+    design takes; empty where it fits. `first_token`: of several stages, cycles until the first token of a text; `cycles` and
+    `bytes_moved` are then those of each token behind it. `taken`: by resource, what a design takes; empty where that was not kept.
+    `layouts`: how what the stages of a layer share lies in memory, by name, as text; empty where that is not known.
     """
 
     cycles: int
@@ -51,11 +53,22 @@ class Objectives:
     bytes_moved: int
     origin: Origin
     beyond: Mapping[str, int] = field(default_factory=dict[str, int])
+    first_token: int | None = None
+    taken: Mapping[str, int] = field(default_factory=dict[str, int])
+    layouts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def values(self) -> tuple[int, ...]:
-        """In the order of `OBJECTIVES`."""
-        return self.cycles, self.on_chip_bytes, self.dsp, self.bytes_moved
+        """In the order of the problem's `objectives`."""
+        own = self.cycles, self.on_chip_bytes, self.dsp, self.bytes_moved
+        return own if self.first_token is None else (*own, self.first_token)
+
+    @staticmethod
+    def of(values: Sequence[int], origin: Origin, beyond: Mapping[str, int]) -> Objectives:
+        """Those that have these `values`."""
+        cycles, on_chip, dsp, moved = values[: len(OBJECTIVES)]
+        first_token = values[-1] if len(values) == len(OF_STAGES) else None
+        return Objectives(cycles, on_chip, dsp, moved, origin, beyond, first_token)
 
     def dominates(self, other: Objectives) -> bool:
         """Whether it is at least as good in all, and better in one; CompileError for figures of another origin."""
@@ -70,7 +83,16 @@ OBJECTIVES: Mapping[str, str] = {
     "dsp": "DSPs",
     "bytes_moved": "bytes moved of a launch",
 }
-"""The fields of `Objectives` that are minimised, in words."""
+"""The figures of one stage that are minimised, in words."""
+
+OF_STAGES: Mapping[str, str] = {
+    "cycles": "cycles of a token",
+    "on_chip_bytes": "bytes on chip",
+    "dsp": "DSPs",
+    "bytes_moved": "bytes moved of a token",
+    "first_token": "cycles to the first token",
+}
+"""Those of several stages that write text together."""
 
 
 class Problem(Protocol):
@@ -79,6 +101,11 @@ class Problem(Protocol):
     @property
     def name(self) -> str:
         """In words: the model and its stage."""
+        ...
+
+    @property
+    def objectives(self) -> Mapping[str, str]:
+        """The fields of `Objectives` that are minimised, in words: `OBJECTIVES`, or `OF_STAGES`."""
         ...
 
     @property
@@ -104,8 +131,8 @@ class Problem(Protocol):
         CannotEvaluate where that is not the point's fault."""
         ...
 
-    def schedule(self, point: Point) -> str:
-        """The `schedule.toml` that makes the design again."""
+    def schedules(self, point: Point) -> Mapping[str, str]:
+        """What makes the design again: `schedule.toml`, or for each of several stages `STAGE/schedule.toml`, by path."""
         ...
 
 

@@ -24,7 +24,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from stc.diagnostics import CompileError, PassCrashed
-from stc.exploration.problem import OBJECTIVES, CannotEvaluate, Choice, Objectives, Origin, Point, Problem, point_of
+from stc.exploration.problem import CannotEvaluate, Choice, Objectives, Origin, Point, Problem, point_of
 from stc.exploration.results import Found, Results
 from stc.exploration.storage import (
     PROCESS,
@@ -119,12 +119,12 @@ class Exploration:
 
     def _study(self, storage: BaseStorage, origin: Origin) -> Study:
         sampler = NSGAIISampler(population_size=POPULATION, seed=self.seed)
-        directions = [StudyDirection.MINIMIZE] * len(OBJECTIVES)
+        directions = [StudyDirection.MINIMIZE] * len(self.problem.objectives)
         study = optuna.create_study(
             storage=storage, sampler=sampler, study_name=f"{NAMES}{origin}", directions=directions, load_if_exists=True
         )
         if IDENTITY not in study.user_attrs:
-            study.set_metric_names(list(OBJECTIVES))
+            study.set_metric_names(list(self.problem.objectives))
             study.set_user_attr(IDENTITY, dict(self.problem.identity))
         self._require_same(study.user_attrs[IDENTITY])
         return study
@@ -228,14 +228,14 @@ class Exploration:
         return found.values
 
     def _found(self, trial: FrozenTrial, origin: Origin) -> Found:
-        cycles, on_chip, dsp, moved = (round(value) for value in trial.values)
-        objectives = Objectives(cycles, on_chip, dsp, moved, origin, trial.user_attrs.get(BEYOND, {}))
+        objectives = Objectives.of([round(value) for value in trial.values], origin, trial.user_attrs.get(BEYOND, {}))
         return Found(trial.number, point_of(self.problem.space, trial.params), objectives)
 
     def _worth_building(self, most: int) -> list[Point]:
         """The default, the best of the front in each objective, then others of the front, evenly along its cycles."""
         known = self.results().front("estimated")
-        best = [min(known, key=lambda found: found.objectives.values[index]) for index in range(len(OBJECTIVES)) if known]
+        indices = range(len(self.problem.objectives)) if known else ()
+        best = [min(known, key=lambda found: found.objectives.values[index]) for index in indices]
         step = max(1, len(known) // most)
         points = [self.problem.default(), *(found.point for found in (*best, *known[::step], *known))]
         return [point for number, point in enumerate(points) if point not in points[:number]]

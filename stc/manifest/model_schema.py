@@ -16,7 +16,7 @@ from stc.manifest.schema import Order
 MODEL_VERSION = 5
 """Of this schema and of how parameters are packed."""
 
-PREFILL, DECODE = "prefill", "decode"
+PREFILL, DECODE, HEAD = "prefill", "decode", "head"
 
 BINARY = "build/model.xclbin"
 """Where the model's Makefile puts the binary with the kernels of all stages."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import floor
 from operator import le
 from typing import NamedTuple
@@ -64,6 +66,12 @@ class Counts(NamedTuple):
 
 
 NOTHING = Counts()
+
+
+def in_one_binary(designs: Iterable[Counts]) -> Counts:
+    """What designs take together; of memory ports as many as the one with most, since each may have all (`Budget.limits`)."""
+    counts = list(designs)
+    return reduce(Counts.plus, counts, NOTHING)._replace(ports=max((count.ports for count in counts), default=0))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from math import ceil
 
-from stc.platforms.platform import Resources
+from stc.platforms.platform import BRAM18_BYTES, URAM_BYTES, Resources
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,12 @@ class MemoryCost:
         return MemoryCost(count * self.lut, count * self.bram18, count * self.uram)
 
     def share(self, usable: Resources) -> float:
-        """The part of a device with these `usable` resources, summed over kinds: what makes different memories comparable."""
-        return self.lut / usable.lut + self.bram18 / (2 * usable.bram36) + self.uram / usable.uram
+        """The part of a device with these `usable` resources, summed over kinds: what makes different memories comparable.
+
+        On a device without ultra RAM block RAM takes its place, with as many bits.
+        """
+        blocks = self.bram18 if usable.uram else self.bram18 + self.uram * (URAM_BYTES // BRAM18_BYTES)
+        return self.lut / usable.lut + blocks / (2 * usable.bram36) + (self.uram / usable.uram if usable.uram else 0)
 
 
 @cache

@@ -61,7 +61,7 @@ _PLATFORM: Mapping[str, _Rule] = {
     "name": _WORD, "part": _WORD, "shell": _WORD, "clocks_mhz": _LIST, "launch_us": _AMOUNT, "tool_version": _WORD,
     "memory_luts": _SHARE, "plan": _TABLE, "slr": _LIST, "memory": _TABLE,
 }  # fmt: skip
-_DIE: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _AMOUNT)
+_DIE: Mapping[str, _Rule] = {**dict.fromkeys(_RESOURCES, _AMOUNT), "uram": _Rule("a number from 0", (int, float))}
 _PLAN: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _SHARE)
 _POWER: Mapping[str, _Rule] = {
     "most_watts": _AMOUNT, "static_watts": _AMOUNT, "memory_picojoules_per_byte": _AMOUNT, "dynamic_watts": _TABLE,

@@ -62,8 +62,12 @@ class Fit:
 def fit_of(options: PipelineOptions, resources: Mapping[str, int], ports: int, expected: Counts | None) -> Fit:
     """The fit of a design that takes `resources` (as in the report's total) and so many memory ports."""
     taken = {"bram" if name == "bram18" else name: count for name, count in resources.items()}
-    limits = Budget.parse(options.budget).limits(load_platform(options.platform))
-    return Fit(Counts(**taken, ports=ports), expected, limits)
+    return Fit(Counts(**taken, ports=ports), expected, limits_of(options))
+
+
+def limits_of(options: PipelineOptions) -> Counts:
+    """What a design may take; CompileError for options without a budget."""
+    return Budget.parse(options.budget).limits(load_platform(options.platform))
 
 
 def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries: int) -> PipelineOptions:

@@ -23,7 +23,7 @@ from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
 from stc.tools.loading import load_all
 from stc.tools.plan import asked_plan
-from stc.tools.request import CompileRequest, in_folder, with_dtype
+from stc.tools.request import WHOLE_MODEL, CompileRequest, in_folder, with_dtype
 from stc.tools.schedule_file import with_schedule
 
 MODEL: Mapping[str, Any] = {
@@ -166,7 +166,9 @@ def asked_compile(
         of_passes["budget"] = budget_of(ctx, options["budget"], small=options["small"])
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
         given = given_options(ctx) | ({"quantize"} if "dtype" in given_options(ctx) else frozenset())
-        chosen = with_schedule(with_dtype(chosen, options["dtype"]), given)
+        chosen = with_dtype(chosen, options["dtype"])
+        if options["stage"] != WHOLE_MODEL:  # whose stages have a schedule each
+            chosen = with_schedule(chosen, given)
         request = dataclasses.replace(
             asked_model(**{name: options[name] for name in MODEL}),
             emit_ir=emit_ir,

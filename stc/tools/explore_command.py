@@ -19,7 +19,8 @@ from stc.tools.command_line import debugging
 from stc.tools.compile_options import MODEL, PIPELINE, asked_model, declaring, given_options, including
 from stc.tools.consoles import messages, output
 from stc.tools.loading import load_all
-from stc.tools.request import CompileRequest, with_dtype
+from stc.tools.request import WHOLE_MODEL, CompileRequest, with_dtype
+from stc.tools.schedule_file import FILE
 
 if TYPE_CHECKING:
     from stc.exploration.results import Found, Results
@@ -57,7 +58,8 @@ def explore_command(
     """Search everything that MODEL's schedule.toml decides: cycles, bytes on chip, DSPs and bytes moved, all at once.
 
     Estimates take a fraction of a second each; --simulate compiles, builds and runs the best. Each design of the front is a
-    schedule.toml for `stc compile MODEL --schedule`. Given again, the same command goes on where it was.
+    schedule.toml for `stc compile MODEL --schedule`; with --stage model a folder of them, for stages that share the budget, and
+    cycles to the first token count as well. Given again, the same command goes on where it was.
 
     Example: stc explore gpt2-tiny --seq 5 --trials 200 --simulate 3 --out build/explored
     """
@@ -65,12 +67,12 @@ def explore_command(
     from stc.exploration.study import MOST_PRUNED, Exploration
     from stc.simulation.build import find_compiler
     from stc.tools.explored_front import fronts_json, write_fronts
-    from stc.tools.explored_model import explored_model
+    from stc.tools.explored_stages import explored_problem
 
     if simulate:
         find_compiler()
     with messages.status("starting") as status:
-        problem = explored_model(request, status.update)
+        problem = explored_problem(request, status.update)
         exploration = Exploration(problem, kept, search_seed, status.update)
         spent = _Spent(exploration)
         spent.take("estimated", lambda: exploration.estimate(trials))
@@ -89,7 +91,8 @@ def explore_command(
         _print(results)
     spent.show()
     if out is not None:
-        output.print(f"each design of the front: {out}/front/N/schedule.toml; pictures: {out}/index.html", markup=False)
+        own = "" if request.stage == WHOLE_MODEL else f"/{FILE}"
+        output.print(f"each design of the front: {out}/front/N{own}; pictures: {out}/index.html", markup=False)
 
 
 def _storage(out: Path | None, storage: str, worker: bool) -> str:
@@ -131,8 +134,6 @@ class _Spent:
 
 
 def _print(results: Results) -> None:
-    from stc.exploration.problem import OBJECTIVES
-
     for origin in ("estimated", "simulated"):
         found, front, failed = results.designs[origin], results.front(origin), results.failures[origin]
         if not found and not failed:
@@ -140,7 +141,7 @@ def _print(results: Results) -> None:
         default = results.default(origin)
         fitting = sum(not each.objectives.beyond for each in found)
         title = f"{results.problem.name}: front of {len(found)} {origin} designs, {fitting} within the budget"
-        table = Table("design", *OBJECTIVES.values(), "", title=title)
+        table = Table("design", *results.problem.objectives.values(), "", title=title)
         for each in front:
             table.add_row(*_row(each, front, default, results.estimate_of(each)))
         if default is not None and default not in front:
@@ -161,5 +162,5 @@ def _row(found: Found, front: list[Found], default: Found | None, estimate: Foun
     return [str(found.number), *(f"{value:,}" for value in values), ", ".join(notes)]
 
 
-_SHORT = ("cycles", "bytes on chip", "DSPs", "bytes moved")
+_SHORT = ("cycles", "bytes on chip", "DSPs", "bytes moved", "cycles to the first token")
 

@@ -9,10 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from stc.exploration.problem import OBJECTIVES, Origin
+from stc.exploration.problem import Origin
 from stc.exploration.results import Found, Results
-from stc.tools.report.explored_page import render_explored
-from stc.tools.schedule_file import FILE
+from stc.tools.report.explored_page import render_explored, schedule_of
 
 FRONT = "front.json"
 PAGE = "index.html"
@@ -26,7 +25,7 @@ PARTIAL = ".explored."
 def fronts_json(results: Results) -> dict[str, Any]:
     """Both fronts, with the points that their designs are of."""
     problem = results.problem
-    found: dict[str, Any] = {"problem": problem.name, "objectives": dict(OBJECTIVES), "identity": dict(problem.identity)}
+    found: dict[str, Any] = {"problem": problem.name, "objectives": dict(problem.objectives), "identity": dict(problem.identity)}
     for origin in FOLDERS:
         default, front = results.default(origin), results.front(origin)
         found[origin] = {
@@ -41,10 +40,10 @@ def fronts_json(results: Results) -> dict[str, Any]:
 def _entry(results: Results, found: Found, is_in_front: bool) -> dict[str, Any]:
     """A design; those of a front have a folder, and in it a schedule."""
     estimate = results.estimate_of(found)
-    figures = dict(zip(OBJECTIVES, found.objectives.values, strict=True))
+    figures = dict(zip(results.problem.objectives, found.objectives.values, strict=True))
     same = {} if estimate is None else {"estimated_trial": estimate.number}
     origin = found.objectives.origin
-    folder = {"schedule": f"{FOLDERS[origin]}/{found.number}/{FILE}"} if is_in_front else {}
+    folder = {"schedule": schedule_of(results.problem, found, FOLDERS[origin])} if is_in_front else {}
     return {"trial": found.number, "origin": origin, **figures, **same, **folder, "point": dict(found.point)}
 
 
@@ -58,9 +57,11 @@ def write_fronts(results: Results, out: Path) -> None:
         for origin, name in FOLDERS.items():
             (partial / name).mkdir()
             for found in results.front(origin):
-                (partial / name / str(found.number)).mkdir()
-                (partial / name / str(found.number) / FILE).write_text(results.problem.schedule(found.point), encoding="utf-8")
-        (partial / PAGE).write_text(render_explored(results, FOLDERS, FILE), encoding="utf-8")
+                for path, text in results.problem.schedules(found.point).items():
+                    file = partial / name / str(found.number) / path
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text, encoding="utf-8")
+        (partial / PAGE).write_text(render_explored(results, FOLDERS), encoding="utf-8")
         (partial / FRONT).write_text(json.dumps(fronts_json(results), indent=1) + "\n", encoding="utf-8")
         os.replace(partial / FRONT, out / FRONT)
         for name in FOLDERS.values():

@@ -30,7 +30,9 @@ from stc.dialects.facts import COPIES, LANES
 from stc.exploration.estimate import graph_estimate
 from stc.exploration.loop_space import LoopSpace
 from stc.exploration.parallel_space import ParallelSpace
-from stc.exploration.problem import CannotEvaluate, Choice, Objectives, Point, Value, point_of
+from stc.exploration.problem import OBJECTIVES, CannotEvaluate, Choice, Objectives, Point, Value, point_of
+from stc.manifest.files import read_manifest
+from stc.manifest.model_files import cache_layout
 from stc.pipeline import PipelineOptions, Step, places, run_stages
 from stc.platforms.budget import Counts, searched_limits
 from stc.platforms.platform import load_platform
@@ -38,10 +40,11 @@ from stc.simulation.build import find_compiler
 from stc.simulation.simulate import simulate
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.strategies.tiling import TILING, TilingProblem
+from stc.tools.budget_fit import fit_of
 from stc.tools.compile import compile_from
 from stc.tools.plan import as_stages
 from stc.tools.request import CompileRequest
-from stc.tools.schedule_file import NOT_IN_FILE, schedule_text, with_schedule
+from stc.tools.schedule_file import FILE, NOT_IN_FILE, schedule_text, with_schedule
 from stc.tools.start import Start, start_of
 from stc.transforms.linalg.apply_schedule import decided_schedules
 from stc.transforms.linalg.choose_parallelism import ChooseParallelism, Computation, computations, give_parallelism, port_counts
@@ -89,10 +92,12 @@ OPTION = "options."
 
 @dataclass
 class ExploredModel:
-    """The problem of one stage of a model. `start`: the model before all passes; it is not changed."""
+    """The problem of one stage of a model. `start`: the model before all passes; it is not changed. `shared`: inputs that other
+    stages have, too, and in the same layout."""
 
     start: Start
     progress: Callable[[str], None] = lambda _: None
+    shared: Sequence[str] = ()
     _prefix: ModuleOp = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -100,8 +105,7 @@ class ExploredModel:
         if self.start.begin:
             what = "the model is IR behind passes that decide about it"
             raise CompileError(what, where=self.start.request.model, accepted="a model, or linalg on tensors that no pass has seen")
-        if not options.is_searched or options.overall_unroll_size:
-            raise CompileError("lanes and copies are not searched", where=f"--budget {options.budget}", accepted="plan, or amounts")
+        require_searched(options)
         if options.layers > 1:
             raise CompileError(f"--layers {options.layers}", accepted="a launch of one layer: each is explored alone")
         if not options.propagate_orders:
@@ -114,6 +118,10 @@ class ExploredModel:
     def name(self) -> str:
         request = self.start.request
         return f"{self.start.model.name}, {request.stage}"
+
+    @property
+    def objectives(self) -> Mapping[str, str]:
+        return OBJECTIVES
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -151,7 +159,7 @@ class ExploredModel:
         point = point_of(self.space, point)
         return self._simulated(point) if simulate else self._estimated(point)
 
-    def schedule(self, point: Point) -> str:
+    def schedules(self, point: Point) -> Mapping[str, str]:
         point = point_of(self.space, point)
         plan, options = self._parallel.parallelism(point), _chosen_options(self._options, point)
         module = self._prefix.clone()
@@ -166,7 +174,7 @@ class ExploredModel:
             plans = self._loops.changed(_tiled(graph.nodes, options), point, names)
             for node in nodes:
                 tiler.schedule(graph.generics[node.name], plans[node.name], node)
-        return schedule_text(options, decided_schedules(module), None, (), {}, {}, plan)
+        return {FILE: schedule_text(options, decided_schedules(module), None, (), {}, {}, plan)}
 
     # Estimates --------------------------------------------------------------------------------------------------------
 
@@ -179,8 +187,8 @@ class ExploredModel:
         cycles = {name: works[work].cycles(plan[work]) for name, work in graph.names.items()}
         found = graph_estimate(nodes, plans, cycles, TileSizes(options.tile, options.rows))
         taken = counts_of(self._problem.works, plan, self._problem.port)
-        beyond = taken.beyond(self._problem.most)
-        return Objectives(found.cycles, found.on_chip_bytes, taken.dsp, found.bytes_moved, "estimated", beyond)
+        beyond, counts = taken.beyond(self._problem.most), taken._asdict()
+        return Objectives(found.cycles, found.on_chip_bytes, taken.dsp, found.bytes_moved, "estimated", beyond, taken=counts)
 
     def _distributed_graph(self, copies: tuple[int, ...]) -> _Graph:
         module = self._prefix.clone()
@@ -256,7 +264,7 @@ class ExploredModel:
             raise CannotEvaluate(f"no design can be simulated: {error}") from None
         with scratch as folder:
             try:
-                return self.simulated_in(Path(folder) / "design", self.schedule(point))
+                return self.simulated_in(Path(folder) / "design", self.schedules(point)[FILE])
             except (CompileError, PassCrashed, OSError) as error:
                 if shutil.disk_usage(folder).free < LEAST_FREE:
                     raise CannotEvaluate("no design can be simulated: the disk is full", where=tempfile.gettempdir()) from error
@@ -282,7 +290,10 @@ class ExploredModel:
         memory, traffic = report["memory_bytes"], report["external_traffic_bytes"]
         on_chip = sum(memory[part] for part in ("converters", "fifos", "local"))
         dsp, moved = report["resources"]["total"]["dsp"], traffic["read"] + traffic["written"]
-        return Objectives(result.cycles, on_chip, dsp, moved, "simulated")
+        taken = fit_of(options, report["resources"]["total"], report["memory_ports"], None).emitted._asdict()
+        manifest = read_manifest(folder)
+        layouts = {name: str(cache_layout(manifest, name, folder.name)) for name in self.shared}
+        return Objectives(result.cycles, on_chip, dsp, moved, "simulated", taken=taken, layouts=layouts)
 
 
 def _without(folder: str, error: CompileError) -> CompileError:
@@ -291,6 +302,12 @@ def _without(folder: str, error: CompileError) -> CompileError:
         return None if text is None else text.replace(f"{folder}/", "")
 
     return CompileError(error.what.replace(f"{folder}/", ""), where=short(error.where), accepted=short(error.accepted))
+
+
+def require_searched(options: PipelineOptions) -> None:
+    """CompileError where lanes and copies are not for a search to choose."""
+    if not options.is_searched or options.overall_unroll_size:
+        raise CompileError("lanes and copies are not searched", where=f"--budget {options.budget}", accepted="plan, or amounts")
 
 
 def _digest(text: str) -> str:

@@ -25,6 +25,7 @@ from stc.manifest.files import MANIFEST, digest, read_manifest
 from stc.manifest.model_files import MODEL, cache_layout, checked_file, model_to_json, parameter_layouts, require_cache
 from stc.manifest.model_schema import (
     DECODE,
+    HEAD,
     MODEL_VERSION,
     PREFILL,
     CheckedFile,
@@ -39,14 +40,16 @@ from stc.manifest.model_schema import (
 from stc.manifest.schema import Manifest
 from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import part_of
+from stc.platforms.budget import PLAN, Counts, in_one_binary, part_of
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
+from stc.tools.budget_fit import Fit, fit_of, limits_of
 from stc.tools.compile import Progress, compile_from
 from stc.tools.model_room import lacking_room
 from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
+from stc.tools.schedule_file import require_folder, require_stages, stage_schedule, with_schedule
 from stc.tools.start import Start
 
 if TYPE_CHECKING:
@@ -57,6 +60,8 @@ ROWS = 16
 
 TOKENIZER = "tokenizer.json"
 POSITION = "pos"
+OF_ALL_STAGES = frozenset({"layers", "platform", "quantize"})
+"""Options that the schedule of one stage does not decide: its neighbours would have others."""
 ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
 
@@ -80,6 +85,7 @@ def compile_language_model(
     `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
+    require_folder(request.options.schedule)
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 
@@ -101,15 +107,73 @@ def _work(request: CompileRequest) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Stage:
-    """A compiled stage: its project as model.json and as its own manifest has it, and the design that parameters are packed for."""
+    """A compiled stage: its project as model.json and as its own manifest has it, the design that parameters are packed for, and
+    what that takes."""
 
     project: StageProject
     manifest: Manifest
     design: Design
+    taken: Counts
 
     def input_name(self, name: str) -> str:
         """What the project calls an input of the model: `cos`, a function of C, is `cos_` there."""
         return next(own for tensor, own in tensor_names(self.design).items() if tensor.role == "input" and tensor.name == name)
+
+
+class ModelStages:
+    """The stages of a whole model, and where a compile of each begins. `rows_of`: tokens of a launch of each stage of a layer;
+    `firsts`: the first layer of each kind; `names`: of all stages."""
+
+    def __init__(self, request: CompileRequest, source: LanguageModelSource):
+        self._request, self._source = request, source
+        self.model, self._quantize, self.count = source.model, request.options.quantize, request.options.layers
+        asked = request.options.rows if "rows" in request.given else ROWS
+        if self._quantize:
+            self.model.require_quantisation(self._quantize)
+        rows = max(1, min(asked, self.model.max_seq - 2))  # a cached layer leaves room
+        self.rows_of = {PREFILL: rows, DECODE: 1} if rows > 1 else {DECODE: 1}
+        self.model.require_equal_kinds()
+        self.launches = _launches(self.model.layer_kinds, self.count, source.name)
+        self.firsts = {kind: self.model.layer_kinds.index(kind) for kind in self.model.layer_kinds}
+        self.names = [stage_name(stage, kind) for kind in self.firsts for stage in self.rows_of] + [HEAD]
+        require_stages(request.options.schedule, self.names)
+
+    def launched(self, kind: str) -> int:
+        """Launches of layers of a kind."""
+        return sum(self.model.layer_kinds[layers[0]] == kind for layers in self.launches)
+
+    def start(self, stage: str, kind: str, *, sized: bool) -> Start:
+        """A compile of a stage of a kind of layers, or of the head; `sized`: with sizes that are known at run time.
+
+        Of the budget it has its part, or where a schedule says lanes and copies, all: what the schedules of all take is for
+        `compile_language_model` to add up.
+        """
+        from stc.frontend.layers import require_one_kind
+        from stc.frontend.sources import Part, export_part
+
+        layer, name = (None if stage == HEAD else self.firsts[kind]), stage_name(stage, kind)
+        options, rows = self._options(layer, name), self.rows_of.get(stage, 1)
+        asked = replace(self._request, options=options)
+        # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
+        draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
+        request = replace(
+            asked, stage=stage, seq=rows, max_seq=self.model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
+        )
+        part = Part(stage, rows, request.max_seq, layer, sized)
+        parts = [part] if layer is None else [replace(part, layer=index) for index in range(layer, layer + self.count)]
+        models = [export_part(self.model, each, Draws(draws, request.seed, options.quantize), self._source.name) for each in parts]
+        require_one_kind(models)
+        model, layers = models[0], models if options.layers > 1 else ()
+        named = replace(options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
+        return Start(request, model, named, request.plan.steps(named), 0, {"reference": model.reference}, tuple(layers))
+
+    def _options(self, layer: int | None, name: str) -> PipelineOptions:
+        whole, schedule = self._request.options, stage_schedule(self._request.options.schedule, name)
+        quantize = self.model.quantisation_of(layer, self._quantize)
+        budget = whole.budget if schedule else part_of(whole.budget, len(self.names))  # one binary has all of them
+        alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
+        options = replace(whole, quantize=quantize, budget=budget, schedule=schedule, **alone)
+        return with_schedule(options, self._request.given | OF_ALL_STAGES)
 
 
 class _Compiler:
@@ -117,28 +181,20 @@ class _Compiler:
         self._request, self._source, self._files, self._progress = request, source, files, progress
         self._folder = files.folder
         self._platform = load_platform(request.options.platform)
-        self._model, self._quantize, self._count = source.model, request.options.quantize, request.options.layers
-        asked = request.options.rows if "rows" in request.given else ROWS
-        if self._quantize:
-            self._model.require_quantisation(self._quantize)
-        self._rows = max(1, min(asked, self._model.max_seq - 2))  # a cached layer leaves room
-        self._rows_of = {PREFILL: self._rows, DECODE: 1} if self._rows > 1 else {DECODE: 1}
-        kernels = len(set(self._model.layer_kinds)) * len(self._rows_of) + 1
-        self._budget = part_of(request.options.budget, kernels)  # one binary has all of them
+        self._stages = ModelStages(request, source)
+        self._model, self._count = source.model, self._stages.count
 
     def compiled(self) -> ModelManifest:
-        model = self._model
-        model.require_equal_kinds()
-        launches = _launches(model.layer_kinds, self._count, self._source.name)
-        firsts = {kind: model.layer_kinds.index(kind) for kind in model.layer_kinds}
-        stages = {kind: self._stages(kind, first) for kind, first in firsts.items()}
+        model, request, firsts = self._model, self._request, self._stages.firsts
+        stages = {kind: {stage: self._stage(stage, kind) for stage in self._stages.rows_of} for kind in firsts}
         packed = {kind: _packed(stages[kind]) for kind in firsts}
         kinds = {kind: self._kind(kind, first, stages[kind], packed[kind]) for kind, first in firsts.items()}
-        layers = [self._launch(layers, packed[model.layer_kinds[layers[0]]]) for layers in launches]
-        head = self._stage("head", "", None, 1)
+        layers = [self._launch(layers, packed[model.layer_kinds[layers[0]]]) for layers in self._stages.launches]
+        head = self._stage(HEAD, "")
         timing = head.manifest.memory
         assert timing is not None
         made = [*(stage for by_name in stages.values() for stage in by_name.values()), head]
+        self._require_budget(made)
         manifests = {stage.project.folder: stage.manifest for stage in made}
         self._link(manifests)
         self._progress("embedding")
@@ -146,7 +202,7 @@ class _Compiler:
         whole = ModelManifest(
             version=MODEL_VERSION,
             name=self._source.name,
-            source={name: getattr(self._request, name) for name in ("model", "weights", "seed")} | {"quantize": self._quantize},
+            source={name: getattr(request, name) for name in ("model", "weights", "seed")} | {"quantize": request.options.quantize},
             max_seq=model.max_seq,
             hidden=embedding.tokens.shape[1],
             vocabulary=embedding.tokens.shape[0],
@@ -166,51 +222,41 @@ class _Compiler:
             warn(lacking)
         return whole
 
-    def _stages(self, kind: str, layer: int) -> dict[str, _Stage]:
-        return {stage: self._stage(stage, kind, layer, count) for stage, count in self._rows_of.items()}
+    def _require_budget(self, stages: Sequence[_Stage]) -> None:
+        """CompileError where stages take more than the budget together; where no schedule says so, each has its part."""
+        options = self._request.options
+        if not (options.schedule and options.is_searched):
+            return
+        fit = Fit(in_one_binary(stage.taken for stage in stages), None, limits_of(options))
+        if fit.lacking:
+            what = f"the stages together take {fit.lacking} within --budget {options.budget}"
+            raise CompileError(what, where=options.schedule, accepted="a larger --budget, or schedules of smaller designs")
 
-    def _stage(self, stage: str, kind: str, layer: int | None, rows: int) -> _Stage:
+    def _stage(self, stage: str, kind: str) -> _Stage:
         """A compiled stage; where no rule gives its streams run-time sizes, one that reads the whole cache under a mask."""
-        if stage not in (PREFILL, DECODE):
-            return self._compiled_stage(stage, kind, layer, rows, False, ESTIMATED)
+        if stage == HEAD:
+            return self._compiled_stage(stage, kind, False, ESTIMATED)
         try:
-            return self._compiled_stage(stage, kind, layer, rows, True, ESTIMATED)
+            return self._compiled_stage(stage, kind, True, ESTIMATED)
         except NoRunTimeSize as refusal:
             origin = f"{ESTIMATED}, and {stage} reads the whole cache, since {refusal}"
-            return self._compiled_stage(stage, kind, layer, rows, False, origin)
+            return self._compiled_stage(stage, kind, False, origin)
 
-    def _compiled_stage(self, stage: str, kind: str, layer: int | None, rows: int, sized: bool, origin: str) -> _Stage:
-        from stc.frontend.layers import require_one_kind
-        from stc.frontend.sources import Part, export_part
-
-        begin = time.perf_counter()
-        name = f"{stage}_{kind}" if kind else stage
+    def _compiled_stage(self, stage: str, kind: str, sized: bool, origin: str) -> _Stage:
+        begin, name = time.perf_counter(), stage_name(stage, kind)
         self._progress(f"{name}: export to linalg")
-        quantize = self._model.quantisation_of(layer, self._quantize)
-        alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self._count > 1 else {}
-        of_part = replace(self._request.options, quantize=quantize, budget=self._budget, **alone)
-        asked = replace(self._request, options=of_part)
-        # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
-        draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
-        request = replace(
-            asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
-        )
-        part = Part(stage, rows, request.max_seq, layer, sized)
-        parts = [part] if layer is None else [replace(part, layer=index) for index in range(layer, layer + self._count)]
-        models = [export_part(self._model, each, Draws(draws, request.seed, quantize), self._source.name) for each in parts]
-        options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
-        require_one_kind(models)
-        model, layers = models[0], models if options.layers > 1 else ()
-        start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference}, tuple(layers))
+        start = self._stages.start(stage, kind, sized=sized)
         seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
+        rows = start.request.seq
         cycles = _cycles(report, self._model.max_seq - rows)
         reads_all = not sized and stage in (PREFILL, DECODE)
         project = StageProject(name, rows, stored, cycles, origin, reads_all)
-        design = design_of(model.module.clone(), self._platform)  # the one that was checked and emitted
-        return _Stage(project, manifest, design)
+        design = design_of(start.model.module.clone(), self._platform)  # the one that was checked and emitted
+        fit = fit_of(replace(start.options, budget=PLAN), report["resources"]["total"], report["memory_ports"], None)
+        return _Stage(project, manifest, design, fit.emitted)
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage], packed: list[PackedParameter]) -> LayerKind:
         from stc.frontend.families.cached_layer import cache_names
@@ -265,6 +311,10 @@ class _Compiler:
             return None
         shutil.copyfile(tokenizer, self._folder / TOKENIZER)
         return checked_file(self._folder / TOKENIZER, TOKENIZER)
+
+
+def stage_name(stage: str, kind: str) -> str:
+    return f"{stage}_{kind}" if kind else stage
 
 
 def _launches(kinds: Sequence[str], count: int, where: str) -> list[range]:

@@ -78,7 +78,10 @@ Small = Annotated[bool, typer.Option("--small", help="The cheapest design, witho
 UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]
-Schedule = Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")]
+Schedule = Annotated[
+    Path | None,
+    typer.Option(help="schedule.toml: tile, order, unroll, vector by op name; of a whole model a folder with STAGE/schedule.toml."),
+]
 Platform = Annotated[
     str, typer.Option(metavar="NAME|FILE.toml", help=f"Target device: {', '.join(platform_names())}, or a platform file of yours.")
 ]

@@ -15,6 +15,9 @@ from stc.tools.plan import Plan
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
 
+WHOLE_MODEL = "model"
+"""The `stage` that is all of a language model (`stc.tools.language_model`)."""
+
 
 @dataclass(frozen=True)
 class CompileRequest:

@@ -8,7 +8,8 @@
     [stc.units]              the compute unit of each task, where there are several (`assign-units`)
     [stc.formats]            how each linear layer is quantised, where any is (`quantize-linear`)
 
-Given back unchanged (`--schedule`) for the same model, it gives the same design.
+Given back unchanged (`--schedule`) for the same model, it gives the same design. A whole model has a folder of them,
+STAGE/schedule.toml for each stage, as the folder of a compiled one is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from stc.analysis.storage import Storable
@@ -89,6 +91,26 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         accepted = f"one of both: leave out the option, or the tables '{OWN_TABLE}.{PARALLELISM_TABLE}' and of computations"
         raise CompileError(what, where=options.schedule, accepted=accepted)
     return _with_formats(replace(options, **{name: value for name, value in table.items() if name not in given}), said, given)
+
+
+def require_folder(schedule: str) -> None:
+    """CompileError where the schedule of a whole model, if there is one, is no folder with schedules of stages."""
+    if schedule and not any(Path(schedule).glob(f"*/{FILE}")):
+        what = "no stage has a schedule here" if Path(schedule).is_dir() else "the schedule of a whole model is a folder"
+        raise CompileError(what, where=schedule, accepted=f"a folder with STAGE/{FILE}, as `stc compile --stage model` writes one")
+
+
+def require_stages(folder: str, names: Collection[str]) -> None:
+    """CompileError where `folder`, unless empty, has the schedule of a stage that is none of `names`."""
+    found = sorted(path.parent.name for path in Path(folder).glob(f"*/{FILE}")) if folder else []
+    if unknown := next((name for name in found if name not in names), None):
+        raise CompileError(f"no stage is called '{unknown}'{did_you_mean(unknown, names)}", where=folder, accepted=", ".join(names))
+
+
+def stage_schedule(folder: str, stage: str) -> str:
+    """The path of a stage's schedule in the folder of a whole model's, empty where nothing is said of the stage."""
+    path = Path(folder) / stage / FILE
+    return str(path) if folder and path.is_file() else ""
 
 
 def _with_formats(options: PipelineOptions, said: Mapping[str, Any], given: Collection[str]) -> PipelineOptions:

@@ -36,15 +36,13 @@ from stc.tools.installed_commands import add_installed_commands
 from stc.tools.report.command import report_command
 from stc.tools.report.tables import NOT_KNOWN
 from stc.tools.reproducer import versions
-from stc.tools.request import CompileRequest
+from stc.tools.request import WHOLE_MODEL, CompileRequest
 from stc.tools.run_command import run_command as run_host
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
 from stc.tools.stages import CHECK_FAILED, Told, on_each_stage
 
 REPORT = "report.json"
-WHOLE_MODEL = "model"
-
 UNCHECKED_PORTS = "not checked: indices into what the testbench hands to the top function, whose extents are not known"
 
 app = typer.Typer(

@@ -14,6 +14,7 @@ from l6_examples import EXAMPLES, parse, source_of, two_kernels
 
 from stc.codegen.project import emit_project
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp
 from stc.manifest.files import read_manifest
 from stc.runtime.accelerator import Accelerator
 
@@ -26,6 +27,13 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is 
 @pytest.mark.parametrize("file", TEXTS)
 def test_emitted_text(name: str, file: str, emitted: Callable[[str], Path], check_golden: Callable[[Path, str], None]) -> None:
     check_golden(GOLDEN / name / file, (emitted(name) / file).read_text())
+
+
+@pytest.mark.parametrize("name", ["scaled_sum", "converter"])
+def test_kernels_are_called_as_in_the_module(name: str, emitted: Callable[[str], Path]) -> None:
+    """Whatever else they hold: `converter` has a ring of blocks."""
+    kernels = [op.sym_name.data for op in parse(source_of(name)).walk() if isinstance(op, KernelOp)]
+    assert [kernel.name for kernel in read_manifest(emitted(name)).kernels] == kernels
 
 
 @pytest.mark.heavy

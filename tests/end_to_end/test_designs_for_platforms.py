@@ -15,6 +15,7 @@ from stc_testing.commands import Stc, refused
 
 pytestmark = pytest.mark.heavy
 PERCEPTRON = f"{Path(__file__).parent / 'modules.py'}:perceptron"
+DEEP = str(Path(__file__).parent / "deep.mlir")
 PRODUCT = str(Path(__file__).parent / "product.mlir")
 
 
@@ -46,6 +47,17 @@ def test_a_platform_of_a_user(tmp_path: Path, stc: Stc) -> None:
     ended = stc("compile", PRODUCT, "--platform", str(mine), "--out", str(tmp_path / "none"))
     refused(ended, f"{mine}: slr[0].dsp is -1248; accepted: a number above 0")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_platform_without_ultra_ram(tmp_path: Path, stc: Stc) -> None:
+    """Deep FIFOs and arrays are of block RAM there."""
+    text = load_platform("u55c").text.replace('"u55c"', '"dry"')
+    (mine := tmp_path / "dry.toml").write_text(re.sub(r"^uram = \d+$", "uram = 0", text, flags=re.MULTILINE))
+    for platform in ("u55c", str(mine)):
+        out = tmp_path / Path(platform).stem
+        assert stc("compile", DEEP, "--small", "--platform", platform, "--out", str(out)).code == 0
+    kernels = [(tmp_path / name / "kernel.cpp").read_text() for name in ("u55c", "dry")]
+    assert [len(re.findall("impl=uram", kernel, re.IGNORECASE)) > 0 for kernel in kernels] == [True, False]
 
 
 def test_what_runs_of_the_best_designs_are_made_for_has_room_on_the_platform(tmp_path: Path, stc: Stc) -> None:

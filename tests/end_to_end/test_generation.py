@@ -40,6 +40,7 @@ from stc.runtime.sampling import Sampling, margin
 from stc.runtime.xrt.xclbin import write_xclbin
 from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import compile_language_model, model_request
+from stc.tools.schedule_file import FILE as SCHEDULE
 from stc.transforms.dataflow import size_streams
 from stc_testing.commands import Ended, Stc, refused
 from stc_testing.packed_checkpoints import write_packed_model
@@ -613,6 +614,27 @@ def test_an_interrupted_compile_goes_on(tmp_path: Path) -> None:
     assert sorted(kept) == ["000.bin", "001.bin", "002.bin"] and packed.items() <= kept.items()
     twin = Twin(LanguageModel(out), in_torch(spec, 8).whole())
     assert len(model.layers) == 3 and list(twin.compiled.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
+
+
+def test_schedules_of_stages_are_given_back(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:
+    """A folder with STAGE/schedule.toml, as a compiled model is one: kernels are the same, byte for byte."""
+    whole, given, out = twins("gpt2").compiled.folder, tmp_path / "given", tmp_path / "out"
+    for stage in ("decode", "head"):
+        (given / stage).mkdir(parents=True)
+        shutil.copyfile(whole / stage / SCHEDULE, given / stage / SCHEDULE)
+    spec = configured(tmp_path / "gpt2", FAMILIES["gpt2"].twin, **FAMILIES["gpt2"].options)
+    compiled(spec, out, rows=1, schedule=str(given))
+    for stage in ("decode", "head"):
+        assert (out / stage / "kernel.cpp").read_bytes() == (whole / stage / "kernel.cpp").read_bytes()
+
+    def ended(schedule: Path) -> Ended:
+        return stc("compile", "gpt2-tiny", "--stage", "model", "--rows", 1, "--schedule", schedule, "--out", tmp_path / "none")
+
+    refused(ended(given / "head" / SCHEDULE), "the schedule of a whole model is a folder; accepted: ")
+    refused(ended(tmp_path), "no stage has a schedule here")
+    (given / "head").rename(given / "heat")
+    refused(ended(given), "no stage is called 'heat', did you mean 'head'?; accepted: decode, head")
+    assert not (tmp_path / "none").exists()
 
 
 def test_what_else_is_refused_before_a_compile(

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import stc
 from stc.diagnostics import CompileError
-from stc.exploration.problem import CannotEvaluate, Point, Problem
+from stc.exploration.problem import OF_STAGES, CannotEvaluate, Point, Problem
 from stc.exploration.study import Exploration
 from stc.platforms.platform import load_platform
 from stc.tools import explored_model
@@ -32,7 +32,14 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
 @pytest.fixture(scope="module")
 def problem() -> ExploredModel:
-    return stc.explored_model(LINEAR)
+    found = stc.explored_model(LINEAR)
+    assert isinstance(found, ExploredModel)
+    return found
+
+
+def schedule_of(problem: Problem, point: Point) -> str:
+    (text,) = problem.schedules(point).values()
+    return text
 
 
 def run(*arguments: str) -> Result:
@@ -53,7 +60,7 @@ def test_the_default_is_what_a_compile_decides(problem: Problem, tmp_path: Path)
     done = run("compile", LINEAR, "--out", str(tmp_path / "design"))
     assert done.exit_code == 0, done.output
     compiled = tomllib.loads((tmp_path / "design" / "schedule.toml").read_text())
-    own = tomllib.loads(problem.schedule(problem.default()))
+    own = tomllib.loads(schedule_of(problem, problem.default()))
     assert own == {**compiled, "stc": {name: compiled["stc"][name] for name in ("options", "parallelism")}}
 
 
@@ -82,13 +89,13 @@ def test_any_point_is_a_design(problem: Problem, seed: int) -> None:
     point = by_lanes(problem, seed)
     found = problem.evaluate(point, simulate=True)
     assert found.origin == "simulated" and found.cycles > 0
-    assert tomllib.loads(problem.schedule(point))["stc"]["options"]["tile"] == point["options.tile"]
+    assert tomllib.loads(schedule_of(problem, point))["stc"]["options"]["tile"] == point["options.tile"]
 
 
 def test_what_a_user_says_is_no_choice() -> None:
     fixed = stc.explored_model(LINEAR, tile=8)
     assert "options.tile" not in fixed.default()
-    assert tomllib.loads(fixed.schedule(fixed.default()))["stc"]["options"]["tile"] == 8
+    assert tomllib.loads(schedule_of(fixed, fixed.default()))["stc"]["options"]["tile"] == 8
 
 
 def test_designs_of_another_tile_are_of_another_search(tmp_path: Path) -> None:
@@ -219,10 +226,25 @@ def test_wrong_folders_and_storages(arguments: tuple[str, ...], complaint: str, 
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
+def test_stages_of_a_model_share_the_budget(tmp_path: Path) -> None:
+    options = ("--stage", "model", "--max-seq", "7", "--rows", "3")
+    done = run("explore", "gpt2-tiny", *options, "--trials", "9", "--search-seed", "1", "--out", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "front.json").read_text())
+    assert list(found["objectives"]) == list(OF_STAGES) and found["estimated"]["designs"] == 9
+    default, front = found["estimated"]["default"], found["estimated"]["front"]
+    for name in OF_STAGES:
+        assert min(each[name] for each in front) <= default[name]
+    assert all(each["first_token"] > each["cycles"] for each in front)  # three tokens at once, and the same head
+    for each in front:
+        written = {path.parent.name for path in (tmp_path / each["schedule"]).glob("*/schedule.toml")}
+        assert written == {"prefill", "decode", "head"}
+
+
 def test_a_schedule_that_does_not_fit(problem: Problem, tmp_path: Path) -> None:
     """Of a point, within a budget that its design is beyond: one sentence, and no folder."""
     path = tmp_path / "schedule.toml"
-    path.write_text(problem.schedule(problem.default()))
+    path.write_text(schedule_of(problem, problem.default()))
     refused = run("compile", LINEAR, "--schedule", str(path), "--budget", "dsp=40", "--out", str(tmp_path / "design"))
     message = str(error_of(refused))
     assert message.startswith(f"{path}: the design takes") and "of 40 within --budget dsp=40" in message

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.exploration.problem import Choice, Objectives, Point, point_of
+from stc.exploration.problem import OBJECTIVES, Choice, Objectives, Point, point_of
 
 LANES = Choice("lanes", (1, 2, 4, 8, 16, 32), 4, "points at once")
 TILE = Choice("tile", (4, 8, 16), 16, "entries of a tile")
@@ -34,6 +34,10 @@ class Toy:
     @property
     def name(self) -> str:
         return self.model
+
+    @property
+    def objectives(self) -> Mapping[str, str]:
+        return OBJECTIVES
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -63,8 +67,8 @@ class Toy:
             return Objectives(1024 // lanes + 7 + late, 8 * tile, dsp, 4096 // tile, "simulated", beyond)
         return Objectives(1024 // lanes, 4 * tile, dsp, 4096 // tile, "estimated", beyond)
 
-    def schedule(self, point: Point) -> str:
-        return "".join(f"{name} = {value!r}\n" for name, value in point.items())
+    def schedules(self, point: Point) -> Mapping[str, str]:
+        return {"schedule.toml": "".join(f"{name} = {value!r}\n" for name, value in point.items())}
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ BAD = {
     "missing key": (r"^launch_us.*$", "", "launch_us is missing; accepted: a number above 0"),
     "missing resource": (r"^dsp = 1248", "", "slr[0].dsp is missing; accepted: a number above 0"),
     "missing share": (r"^bram36 = 0.*$", "", "plan.bram36 is missing; accepted: a share above 0, at most 1"),
-    "text for a number": (r"^uram = 64", 'uram = "64"', "slr[0].uram is '64'; accepted: a number above 0"),
+    "text for a number": (r"^uram = 64", 'uram = "64"', "slr[0].uram is '64'; accepted: a number from 0"),
     "number for a text": (r"^part = .*$", "part = 26", "part is 26; accepted: letters, digits"),
     "truth for a number": (r"^channels = 1", "channels = true", "memory.channels is True; accepted: an integer from 1"),
     "fraction for a count": (r"^tags = 4", "tags = 4.0", "memory.tags is 4.0; accepted: an integer from 1"),

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from stc.exploration.problem import OBJECTIVES, Origin, Point
+from stc.exploration.problem import Origin, Point, Problem
 from stc.exploration.results import Found, Results
 from stc.tools.report.page import embedded, plotly_script, template
+from stc.tools.schedule_file import FILE
 
 HINTS: Mapping[Origin, str] = {
     "estimated": "Bytes on chip are those of arrays and converters: an estimate knows no FIFOs.",
@@ -50,10 +51,17 @@ class Part:
     failed: tuple[str, ...]
 
 
-def render_explored(results: Results, folders: Mapping[Origin, str], schedule: str) -> str:
-    """The HTML. `folders`: where the designs of each front are, each in a folder by its number with a file `schedule`."""
-    default = results.problem.default()
-    pairs = [pair for pair in combinations(range(len(OBJECTIVES)), 2) if 0 in pair or 2 in pair]
+def schedule_of(problem: Problem, found: Found, folder: str) -> str:
+    """What `--schedule` takes to make a design of a front again, whose designs are in `folder`, each in one by its number."""
+    own, paths = f"{folder}/{found.number}", list(problem.schedules(found.point))
+    return f"{own}/{FILE}" if paths == [FILE] else own
+
+
+def render_explored(results: Results, folders: Mapping[Origin, str]) -> str:
+    """The HTML. `folders`: where the designs of each front are."""
+    problem = results.problem
+    default, titles = problem.default(), list(problem.objectives.values())
+    pairs = [pair for pair in combinations(range(len(titles)), 2) if 0 in pair or 2 in pair]
     parts: list[Part] = []
     drawn: list[dict[str, object]] = []
     for origin, folder in folders.items():
@@ -61,19 +69,19 @@ def render_explored(results: Results, folders: Mapping[Origin, str], schedule: s
         failed = results.failures[origin]
         if not found and not failed:
             continue
-        rows = tuple(_row(each, f"{folder}/{each.number}/{schedule}", default, results.estimate_of(each)) for each in front)
+        rows = tuple(_row(each, schedule_of(problem, each, folder), default, results.estimate_of(each)) for each in front)
         lines = tuple(f"Trial {number} has no design: {why}." for number, why in failed[-MOST_FAILED:])
-        parts.append(Part(origin, len(found), rows, HINTS[origin], SOURCES[origin], _default_note(known, front), lines))
+        parts.append(Part(origin, len(found), rows, HINTS[origin], SOURCES[origin], _default_note(known, front, titles), lines))
         numbers = {each.number for each in front}
         others = [each for each in found if not each.objectives.beyond and each.number not in numbers]
         shown = {"others": others, "front": front, "default": [known] if known is not None else []}
         drawn.append({"origin": origin, **{name: _points(designs) for name, designs in shown.items()}})
     return template("explored.html.j2").render(
-        name=results.problem.name,
+        name=problem.name,
         parts=parts,
         pairs=pairs,
-        titles=list(OBJECTIVES.values()),
-        data=embedded({"parts": drawn, "pairs": pairs, "titles": list(OBJECTIVES.values())}),
+        titles=titles,
+        data=embedded({"parts": drawn, "pairs": pairs, "titles": titles}),
         plotly=plotly_script(),
     )
 
@@ -94,9 +102,9 @@ def _unlike(point: Point, default: Point) -> str:
     return ", ".join(changed[:MOST_UNLIKE]) + (f" and {more} more" if more > 0 else "")
 
 
-def _default_note(default: Found | None, front: Sequence[Found]) -> str:
+def _default_note(default: Found | None, front: Sequence[Found], titles: Sequence[str]) -> str:
     """Where the default is, if it is not in the front."""
     if default is None or default in front:
         return ""
-    figures = ", ".join(f"{value:,} {title}" for value, title in zip(default.objectives.values, OBJECTIVES.values(), strict=True))
+    figures = ", ".join(f"{value:,} {title}" for value, title in zip(default.objectives.values, titles, strict=True))
     return f"The default, design {default.number}, is not in it: {figures}."

@@ -86,8 +86,8 @@ static void store_y(hls::stream<int32_x1> &y_stream, int32_x1 *out_0) {
   }
 }
 
-// Compute unit halves: 5 tasks, 3 streams.
-extern "C" void halves(const int32_x4 *x, int32_x1 *out_0) {
+// Compute unit turn: 5 tasks, 3 streams.
+extern "C" void turn(const int32_x4 *x, int32_x1 *out_0) {
 #pragma HLS interface mode=m_axi port=x bundle=gmem0 offset=slave depth=8 max_read_burst_length=16 num_read_outstanding=16
 #pragma HLS interface mode=m_axi port=out_0 bundle=gmem1 offset=slave depth=32 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface mode=s_axilite port=x bundle=control

@@ -13,6 +13,6 @@ typedef hls::vector<int32_t, 3> int32_x3;
 typedef hls::vector<int32_t, 1> int32_x1;
 typedef int32_t halves_block[2][6];
 
-extern "C" void halves(const int32_x4 *x, int32_x1 *out_0);
+extern "C" void turn(const int32_x4 *x, int32_x1 *out_0);
 
 #endif

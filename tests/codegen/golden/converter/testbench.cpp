@@ -23,8 +23,8 @@ int main(int argc, char **argv) {
   std::vector<int32_x1> out_0_buffer(32);
 
   ::pack_x((const int32_t *)x_tensor.data(), (int32_t *)x_buffer.data());
-  report.run("halves", [&] {
-    ::halves(
+  report.run("turn", [&] {
+    ::turn(
         x_buffer.data(),
         out_0_buffer.data());
   });
