@@ -5,8 +5,10 @@
 MODEL is a preset (random weights, which take as long) or a folder of transformers. Batch 1, greedy, with a KV cache, by eager
 PyTorch: a prompt of LENGTH tokens, drawn at random, and as many tokens behind it, as in the publication's tables. Times are medians
 of the repetitions, behind one that is not counted. Power is sampled by pynvml, or by nvidia-smi where that is not installed, from
-the first prompt to the last token; on other devices there is none. `--keep` adds the rows to benchmarks/data/gpu.json, which
-benchmarks/paper.py prints beside ours. Nothing is fetched from the network. Exit code 0, or 2 for what cannot be measured.
+the first prompt to the last token; on other devices there is none. The first token is the prompt's, so that a latency is shorter by
+one token than what the publications count, which have all tokens behind it. `--keep` adds each row to benchmarks/data/gpu.json
+before the next begins: benchmarks/paper.py prints them beside ours. Nothing is fetched from the network. Exit code 0, or 2 for
+what cannot be measured.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,20 +57,27 @@ class Row:
 
 def kept(data: Path = DATA) -> list[Series]:
     """The rows that were kept, as published figures are."""
-    rows = [Row(**row) for row in json.loads(data.read_text())] if data.is_file() else []
-    figures = {"decode": "tokens_per_second", "ttft": "ttft_ms", "latency": "latency_ms"}
-    return [
-        Series(quantity, system, [row.design for row in own], [getattr(row, name) for row in own], "executed", own[0].measured)
-        for system in dict.fromkeys(row.system for row in rows)
-        for own in [[row for row in rows if row.system == system]]
-        for quantity, name in figures.items()
-    ]
+    rows, found = _rows(data), list[Series]()
+    figures: Mapping[str, Callable[[Row], float | None]] = {
+        "decode": lambda row: row.tokens_per_second, "ttft": lambda row: row.ttft_ms, "latency": lambda row: row.latency_ms,
+        "energy": lambda row: row.joules_per_token and 1 / row.joules_per_token,
+    }  # fmt: skip
+    for system in dict.fromkeys(row.system for row in rows):
+        for quantity, figure in figures.items():
+            values = {row.design: value for row in rows if row.system == system and (value := figure(row)) is not None}
+            at = dict.fromkeys(row.measured for row in rows if row.system == system and row.design in values)
+            if values:
+                found.append(Series(quantity, system, [*values], [*values.values()], "executed", "; ".join(at), "here"))
+    return found
+
+
+def _rows(data: Path) -> list[Row]:
+    return [Row(**row) for row in json.loads(data.read_text())] if data.is_file() else []
 
 
 def keep(rows: Sequence[Row], data: Path = DATA) -> None:
     """Add rows, in place of those of the same design and system."""
-    before = [Row(**row) for row in json.loads(data.read_text())] if data.is_file() else []
-    new = {(row.design, row.system): row for row in [*before, *rows]}
+    new = {(row.design, row.system): row for row in [*_rows(data), *rows]}
     data.write_text(json.dumps([asdict(row) for row in new.values()], indent=1) + "\n")
 
 
@@ -79,11 +88,18 @@ def power_reader(device: str) -> Callable[[], float] | None:
     """What reads the watts that `cuda[:N]` draws now; None where nothing does."""
     if not device.startswith("cuda"):
         return None
-    index = int(device.partition(":")[2] or 0)
-    return _by_library(index) or _by_program(index)
+    card = card_of(device)
+    return _by_library(card) or _by_program(card)
 
 
-def _by_library(index: int) -> Callable[[], float] | None:
+def card_of(device: str) -> str:
+    """What NVIDIA's tools call the card: they count all of them in another order than CUDA, which may see some only."""
+    import torch
+
+    return f"GPU-{torch.cuda.get_device_properties(device).uuid}"
+
+
+def _by_library(card: str) -> Callable[[], float] | None:
     """NVIDIA's, where it is installed and finds its driver."""
     try:
         import pynvml  # pyright: ignore[reportMissingImports]  # comes with the GPU's software, or not at all
@@ -91,15 +107,15 @@ def _by_library(index: int) -> Callable[[], float] | None:
         return None
     try:
         pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        handle = pynvml.nvmlDeviceGetHandleByUUID(card)
         pynvml.nvmlDeviceGetPowerUsage(handle)
     except pynvml.NVMLError:
         return None
     return lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1e3
 
 
-def _by_program(index: int) -> Callable[[], float] | None:
-    command = ("nvidia-smi", f"--id={index}", "--query-gpu=power.draw", "--format=csv,noheader,nounits")
+def _by_program(card: str) -> Callable[[], float] | None:
+    command = ("nvidia-smi", f"--id={card}", "--query-gpu=power.draw", "--format=csv,noheader,nounits")
 
     def read() -> float:
         return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -253,20 +269,27 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--keep", action="store_true", help=f"add the rows to benchmarks/data/{DATA.name}")
     asked = parser.parse_args(arguments)
     os.environ["HF_HUB_OFFLINE"] = "1"
+    import torch
+
     rows = list[Row]()
     try:
         for name in asked.models:
             model = load(name, asked.device, asked.dtype)
             for length in asked.lengths:
-                rows.append(measure(model, Path(name).name, length, asked.device, asked.dtype, asked.repeat))
+                rows.append(measure(model, Path(name).resolve().name, length, asked.device, asked.dtype, asked.repeat))
+                if asked.keep:
+                    keep(rows[-1:], DATA)
                 print(text(rows[-1]), file=sys.stderr if asked.json else sys.stdout, flush=True)
     except CompileError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except torch.OutOfMemoryError:
+        what = f"it has no room for {asked.models[0]}" if len(asked.models) == 1 else "it has no room for one of the models"
+        refused = CompileError(what, where=f"--device {asked.device}", accepted="a smaller model, --dtype, or --lengths")
+        print(f"error: {refused}", file=sys.stderr)
+        return 2
     if asked.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
-    if asked.keep:
-        keep(rows)
     return 0
 
 

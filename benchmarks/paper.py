@@ -38,7 +38,6 @@ PLATFORM = load_platform("u55c")
 COMMANDS: Mapping[Path, str] = {
     decode_u55c.DATA: "python benchmarks/decode_u55c.py",
     platform_blocks.DATA: "python benchmarks/platform_blocks.py",
-    planned_blocks.DATA: "python benchmarks/planned_blocks.py",
 }
 
 INTRODUCTION = """# The publication, reproduced
@@ -49,7 +48,8 @@ paper has in plots alone (tokens per joule of each model, memory of each model, 
 text says of it is here. Its figures are measured on a card; **none of ours is**.
 
 Of the published, *printed* stands in a table, *quoted* in one that has it from another publication, *text* in a sentence, *range*
-is the middle of one that is said, and *derived* follows from the others.
+is the middle of one that is said, and *derived* follows from the others. What is *second hand* comes from notes on its source,
+most of it rounded, and **was not verified in the table itself**; the text was read.
 
 Of ours, *simulated* is run as emitted C++ with estimated depths of loops, *counted* is counted in the IR, *executed* is the clock
 of the machine that compiled, *estimated* follows from figures that are assumed, *derived* from others that stand here. What the
@@ -221,7 +221,7 @@ def _compared(
     if any(means.values()):
         geometric = [Beside(None, geometric_mean(ratios)) if ratios else None for ratios in means.values()]
         rows.append(["geometric mean, of whole models", None, *geometric, "derived"])
-    origins = [f"* {system.system}: {system.origin} ({system.source})" for system in systems]
+    origins = [f"* {system.system}: {system.origin}, {system.seen} ({system.source})" for system in systems]
     columns = ("prompt and tokens", "ours", *(system.system for system in systems), "origin of ours")
     return Table(title, "\n".join([f"{note} In brackets: ours over it.", "", *origins]), columns, rows, needs)
 
@@ -248,7 +248,7 @@ def latency(paper: Paper) -> Table:
 
 
 def summary(paper: Paper) -> Table:
-    """The publication's own ratios, and what its rows give: a check of the data file."""
+    """The publication's own ratios, and what its rows give: a check of the data file, whose rows are second hand."""
     rows: list[Sequence[Any]] = []
     for each in paper.published.summaries:
         by_system = {series.system: series for series in paper.published.of(each.quantity)}
@@ -257,7 +257,9 @@ def summary(paper: Paper) -> Table:
         again = geometric_mean(ratios) if ratios else None
         rows.append([each.quantity, each.design or "GPT-2, all lengths", each.over, each.value, again, f"text: {each.source}"])
     columns = ("quantity", "model", "StreamTensor over", "published", "geometric mean of the rows above", "origin")
-    return Table("What the publication sums up", "Energy is tokens per joule.", columns, rows)
+    note = """StreamTensor's figure over the other's. Of ttft and latency less is better; energy is tokens per joule: more is
+better. How the publication averages over the lengths of GPT-2 it does not say."""
+    return Table("What the publication sums up", note, columns, rows)
 
 
 def models(paper: Paper) -> Table:
@@ -277,7 +279,7 @@ def models(paper: Paper) -> Table:
         differing = [f"{key} {value}" for key, value in found.items() if value != getattr(model, key)]
         configured = [model.called, model.layers, model.hidden, model.ffn, model.heads, model.kv_heads]
         rows.append([name, *configured, "; ".join(differing) or "equal"])
-    return Table("Models (table 7)", "", columns, rows)
+    return Table("Models (table 7)", "As published, second hand, and whether the preset of that name differs.", columns, rows)
 
 
 # Energy -----------------------------------------------------------------------------------------------------------------
@@ -301,13 +303,20 @@ def energy(paper: Paper) -> Table:
         design = f"{case.model}, layers alone, position {case.max_seq - 1}"
         figures = _drawn(platform, row.resources, layers * row.bytes, speed)
         rows.append([design, case.platform, speed, *figures, f"estimated: {row.measured}"])
+    for system in paper.gpus:
+        for design, tokens in zip(system.designs, system.values, strict=True) if system.quantity == "energy" else ():
+            if paper.wants(design):
+                rows.append([design, system.system, *[None] * 3, 1 / tokens, tokens, f"{system.origin}: {system.source}"])
     said = ", ".join(f"{each.value} for {each.design}" for each in paper.published.summaries if each.quantity == "energy")
-    note = f"""Watts are *estimated* from the `[power]` of the platform's file: static, of each resource by the part of the
-device that is in use, and of each byte that crosses the memory ports. But for the memory and the card's limit they are
-*assumed*, good to a factor of two or so: no card was measured. Published in numbers are ratios alone (StreamTensor's tokens per
-joule over the A100's: {said}), so that there is none of ours over it."""
+    note = f"""Watts are *estimated* from the `[power]` of the platform's file: static, of each resource by the part that is in
+use of what the shell leaves, and of each byte that crosses the memory ports. All of that is *assumed*, good to a factor of two
+or so, but for a byte of HBM2, which AMD states (remembered, not looked up again); *at most* is the card's limit. No card was
+measured. Joules of ours are those of a token of decode; of a GPU that benchmarks/gpu.py measured, those of prompt and tokens, by
+token. Published in numbers are ratios alone (StreamTensor's tokens per joule over the A100's: {said}), so that there is none of
+ours over it."""
     columns = ("design", "platform", "tokens per second", "watts", "of at most", "joules per token", "tokens per joule", "origin")
-    return Table("Energy (figure 9)", note, columns, rows, _speeds(paper))
+    needs = [*_speeds(paper), *paper.needs(platform_blocks.KEPT, platform_blocks.CASES)]
+    return Table("Energy (figure 9)", note, columns, rows, needs)
 
 
 def _drawn(platform: Platform, used: Mapping[str, int], moved: float, speed: float) -> list[float | None]:
@@ -337,13 +346,15 @@ def memory(paper: Paper) -> Table:
     between = f"{100 * published.least:.1f} to {100 * published.most:.1f}"
     for row in found:
         counted = [row.kilobytes(name) for name in ("before_unfused", "before", "converters", "fifos", "local")]
-        ratios = [row.per_cent(name) for name in ("streams_over_before_unfused", "streams_over_before")]
+        ratios = [row.per_cent(name) for name in ("streams_over_before_unfused", "streams_over_before", "all_over_before_unfused")]
         rows.append([row.design, *counted, *ratios, row.refusal or f"counted: {row.measured}"])
     note = f"""Intermediate results of a layer, in kB: what passes between linalg operations, unfused and fused, and what is
-left of it on chip: (a) converters, (b) FIFOs, (c) tiles inside tasks. Published: (a+b) is {between} % of what it was (text:
-{published.source}), without a word on whether that was fused. In W4A8 linear layers are quantised behind the first fusion,
-which *unfused* has, and the sums of each group of weights are intermediate results of their own."""
-    columns = ("block", "unfused", "fused", "(a)", "(b)", "(c)", "(a+b) % of unfused", "(a+b) % of fused", "origin")
+left of it on chip: (a) converters, (b) FIFOs, (c) tiles inside tasks. Published: {between} % of what it was (text:
+{published.source}), without a word on which of the three count, or whether what it was is fused linalg. In W4A8 linear layers
+are quantised behind the first fusion, which *unfused* has, and the sums of each group of weights are intermediate results of
+their own: what it was is more than in f32, and what is left a smaller share of it."""
+    shares = ("(a+b) % of unfused", "(a+b) % of fused", "(a+b+c) % of unfused")
+    columns = ("block", "unfused", "fused", "(a)", "(b)", "(c)", *shares, "origin")
     return Table("Memory before and after fusion (figure 10a)", note, columns, rows, needs)
 
 
@@ -360,12 +371,15 @@ def compile_time(paper: Paper) -> Table:
         seconds = [row.stages.get(stage) for stage in STAGES]
         total = sum(filter(None, seconds))
         front = row.stages.get("torch_import", 0.0) + row.stages.get("export", 0.0)
-        middle = (published.least + published.most) / 2
-        rows.append([row.design, *seconds, total, total / middle, row.stages.get("packing"), front, f"executed: {row.measured}"])
+        of_theirs = _model_of(row.design) in paper.published.models
+        over = total / ((published.least + published.most) / 2) if total and of_theirs else None
+        rows.append([row.design, *seconds, total, over, row.stages.get("packing"), front, f"executed: {row.measured}"])
     note = f"""Seconds by stage, on a machine that others used as well: upper ends. Packing of a layer's parameters, and the
-import of PyTorch with the export, are apart. Published, on another machine: {published.least} to {published.most} s a model
-(text: {published.source}), most of it in bufferization and later; *over it* is over the middle of that. The search for lanes is
-in `linalg tiling`. Profiling by the vendor's tool, which the publication's flow has in between and ours has not, is in neither."""
+import of PyTorch with the export, are apart; PyTorch's own run, for the results that a design is checked against, is left out.
+Published, on another machine: {published.least} to {published.most} s a model (text: {published.source}), more of it in
+bufferization and later than before; *over it* is over the middle of that, for want of each model's own: above 1 ours is slower.
+The search for lanes is in `linalg tiling`. Profiling by the vendor's tool, which the publication's flow has in between and ours
+has not, is in neither."""
     columns = ("block", *STAGES, "all of these", "over it", "packing", "PyTorch, export", "origin")
     return Table("Compile time (figures 10b and 10c)", note, columns, rows, needs)
 
@@ -375,7 +389,8 @@ def fifos(paper: Paper) -> Table:
     needs, found = _found(paper, paper_rows.FIFOS)
     rows = [[row.design, row.fifo_bits or None, row.cycles, row.refusal or f"counted, simulated: {row.measured}"] for row in found]
     note = """Bits of all FIFOs, and cycles with them, in f32 without a search. A design that does not end with the depths of a
-strategy is refused, with the FIFO that is too shallow. `mlp` and `attention` are those of [published.md](published.md)."""
+strategy is refused, with the FIFO that is too shallow. `mlp` and `attention` are the modules
+of [published.md](published.md), which has figures of an earlier state of the compiler: other designs, and other depths."""
     columns = ("block and strategy", "bits (counted)", "cycles (simulated)", "origin")
     return Table("FIFO strategies (section 5.3.3)", note, columns, rows, needs)
 
@@ -445,7 +460,11 @@ def main(arguments: Sequence[str]) -> int:
         needs = [need for name in names for need in TABLES[name](paper).needs]
         if unknown := [name for name in asked.row if name not in {need.name for need in needs}]:
             parser.error(f"no row is called '{unknown[0]}'; accepted: {'; '.join(dict.fromkeys(need.name for need in needs))}")
-        _measure([need for need in needs if not asked.row or need.name in asked.row])
+        try:
+            _measure([need for need in needs if not asked.row or need.name in asked.row])
+        except CompileError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
     tables = {name: TABLES[name](paper) for name in names}
     print(json.dumps({name: table.as_json() for name, table in tables.items()}, indent=1) if asked.json else _all(tables))
     if asked.write:

@@ -13,6 +13,7 @@ from stc.diagnostics import CompileError
 
 DATA = Path(__file__).parent / "data" / "streamtensor.toml"
 ORIGINS = ("printed", "text", "quoted", "range")
+SEEN = ("text", "second hand")
 QUANTITIES = ("decode", "ttft", "latency", "energy", "memory", "compile")
 STREAMTENSOR = "StreamTensor (W4A8, U55C, 250 MHz)"
 
@@ -39,6 +40,7 @@ class Series:
     values: Sequence[float]
     origin: str
     source: str
+    seen: str
 
     def of(self, design: str) -> float | None:
         return dict(zip(self.designs, self.values, strict=True)).get(design)
@@ -52,6 +54,7 @@ class Summary:
     over: str
     value: float
     source: str
+    seen: str
     design: str = ""
 
 
@@ -63,6 +66,7 @@ class Range:
     least: float
     most: float
     source: str
+    seen: str
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ def _row(kind: Callable[..., R], row: Mapping[str, Any], where: str) -> R:
         raise CompileError(f"unknown key {unknown[0]}", where=where, accepted=", ".join(known))
     if missing := [key for key, each in known.items() if each.default is MISSING and key not in row]:
         raise CompileError(f"{missing[0]} is missing", where=where, accepted=", ".join(known))
-    for key, accepted in (("quantity", QUANTITIES), ("origin", ORIGINS)):
+    for key, accepted in (("quantity", QUANTITIES), ("origin", ORIGINS), ("seen", SEEN)):
         if key in row and row[key] not in accepted:
             raise CompileError(f"{key} is {row[key]!r}", where=where, accepted=", ".join(accepted))
     for key, value in row.items():
@@ -151,5 +155,5 @@ def _latencies(series: Sequence[Series]) -> list[Series]:
         pairs = [(design, ttft.of(design), decode.of(design)) for design in designs]
         values = [latency_ms(first, speed, tokens_of(design)) for design, first, speed in pairs if first and speed]
         source = f"{decode.source}: ttft, and all tokens at its speed"
-        found.append(Series("latency", system, designs, values, "derived", source))
+        found.append(Series("latency", system, designs, values, "derived", source, decode.seen))
     return found

@@ -67,18 +67,47 @@ def test_power_is_read_by_the_program_or_the_library(
     gpu: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setattr(gpu, "card_of", lambda device: f"GPU-{device[-1]}")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert gpu.power_reader("cuda") is None
     program = tmp_path / "nvidia-smi"
-    program.write_text('#!/bin/sh\n[ "$1" = --id=1 ] && echo 71.5\n')
+    program.write_text('#!/bin/sh\n[ "$1" = --id=GPU-1 ] && echo 71.5\n')
     program.chmod(0o755)
     assert gpu.power_reader("cuda:1")() == 71.5 and gpu.power_reader("cuda:0") is None
     library = SimpleNamespace(
-        nvmlInit=lambda: None, nvmlDeviceGetHandleByIndex=lambda index: index, NVMLError=RuntimeError,
+        nvmlInit=lambda: None, nvmlDeviceGetHandleByUUID=lambda card: int(card[4:]), NVMLError=RuntimeError,
         nvmlDeviceGetPowerUsage=lambda handle: 1000 * handle + 500,
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "pynvml", library)
     assert gpu.power_reader("cuda:2")() == 2.5
+
+
+def test_the_card_that_is_read_is_the_one_that_runs(gpu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CUDA may see some of the cards only, in another order: numbers of one are not those of the other."""
+    import torch
+
+    found = {"cuda:0": SimpleNamespace(uuid="7c01"), "cuda": SimpleNamespace(uuid="7c01")}
+    monkeypatch.setattr(torch.cuda, "get_device_properties", found.__getitem__)
+    assert gpu.card_of("cuda:0") == gpu.card_of("cuda") == "GPU-7c01"
+
+
+def test_a_card_without_room_is_said(
+    gpu: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    def full(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(gpu, "load", full)
+    assert gpu.main(CPU) == 2
+    error = capsys.readouterr().err
+    assert error == "error: --device cpu: it has no room for gpt2-tiny; accepted: a smaller model, --dtype, or --lengths\n"
+
+
+def test_what_was_measured_before_an_error_is_kept(gpu: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gpu.main([*CPU, "64", "--keep"]) == 2
+    assert [series.designs for series in gpu.kept(gpu.DATA)] == [["gpt2-tiny [5:5]"]] * 3 and capsys.readouterr().err
 
 
 def test_rows_are_kept_as_published_figures_are(gpu: ModuleType, tmp_path: Path) -> None:
@@ -93,6 +122,14 @@ def test_rows_are_kept_as_published_figures_are(gpu: ModuleType, tmp_path: Path)
     assert decode.of("m [32:32]") == 110.0 and decode.of("m [64:64]") == 90.0 and decode.of("m [1:1]") is None
     assert ttft.of("m [32:32]") == 8.0 and latency.of("m [32:32]") == 90.0
     assert gpu.kept(tmp_path / "none.json") == []
+
+
+def test_rows_of_several_days_name_them_all(gpu: ModuleType, tmp_path: Path) -> None:
+    rows = [gpu.Row(f"m [{length}:{length}]", "a GPU", 8.0, 9.0, 90.0, watts, watts / 4, day)
+            for length, watts, day in ((32, 2.0, "monday"), (64, 8.0, "tuesday"))]  # fmt: skip
+    gpu.keep(rows, tmp_path / "rows.json")
+    *_, energy = gpu.kept(tmp_path / "rows.json")
+    assert energy.source == "monday; tuesday" and energy.quantity == "energy" and energy.values == [2.0, 0.5]
 
 
 @pytest.mark.parametrize("arguments, said", [

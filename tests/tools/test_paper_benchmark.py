@@ -68,6 +68,14 @@ def test_every_figure_has_its_place(published: ModuleType) -> None:
     assert all(each.source for each in (*data.summaries, *data.ranges.values()))
 
 
+def test_what_was_not_verified_says_so(paper: ModuleType, published: ModuleType) -> None:
+    """Tables were not read, the text was; what follows from the former is no better."""
+    whole = paper.Paper(published.read())
+    assert {each.seen for each in whole.published.series} == {"second hand"}
+    assert "* NVIDIA A100 (W8A8): derived, second hand (StreamTensor, table 5" in paper.latency(whole).note
+    assert "second hand" in paper.models(whole).note and "not verified" in paper.INTRODUCTION
+
+
 GOOD = """
 [[series]]
 quantity = "decode"
@@ -76,6 +84,7 @@ designs = ["m [2:2]"]
 values = [3.5]
 origin = "printed"
 source = "table 1"
+seen = "text"
 """
 BAD = {
     "no TOML": ("[[series]]", "[[series", "cannot be read: "),
@@ -84,6 +93,8 @@ BAD = {
     "missing key": ('source = "table 1"\n', "", "series[0]: source is missing; accepted: quantity"),
     "unknown quantity": ('"decode"', '"speed"', "series[0]: quantity is 'speed'; accepted: decode, ttft"),
     "unknown origin": ('"printed"', '"guessed"', "series[0]: origin is 'guessed'; accepted: printed, text"),
+    "not said how it came": ('seen = "text"\n', "", "series[0]: seen is missing; accepted: quantity"),
+    "came some other way": ('"text"', '"somewhere"', "series[0]: seen is 'somewhere'; accepted: text, second hand"),
     "no source": ('"table 1"', '" "', "series[0]: source has ' '; accepted: text that is not empty"),
     "negative figure": ("3.5", "-3.5", "series[0]: values has -3.5; accepted: text that is not empty, or numbers above 0"),
     "no number": ("3.5", "nan", "series[0]: values has nan; accepted"),
@@ -161,6 +172,37 @@ def test_a_measured_row_is_kept_and_told(
     printed = capsys.readouterr()
     assert f"1 of 1: {name} ..." in printed.err and f"| {name} | 64 | 7 | counted, simulated: today |" in printed.out
     assert list(rows.STORE.known()) == [name]
+
+
+def test_seconds_are_over_those_of_published_models_alone(paper: ModuleType) -> None:
+    table = paper.compile_time(paper.Paper(paper.read()))
+    over = {row[0]: row[table.columns.index("over it")] for row in table.rows}
+    of_theirs = [ratio for design, ratio in over.items() if design.startswith("gpt2-medium")]
+    assert of_theirs and None not in of_theirs
+    assert all(ratio is None for design, ratio in over.items() if "tiny" in design.split(",")[0].split("-"))
+
+
+def test_a_row_that_is_refused_is_one_sentence(
+    paper: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def refuse(name: str) -> None:
+        raise CompileError("it does not fit", where=name, accepted="less")
+
+    rows = paper.paper_rows
+    monkeypatch.setattr(rows, "STORE", replace(rows.STORE, measure=refuse, data=tmp_path / "rows.json"))
+    assert paper.main(["fifos", "--measure", "--row", next(iter(rows.FIFOS))]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[-1].startswith("error: ") and "it does not fit; accepted: less" in printed.err
+    assert not printed.out
+
+
+def test_joules_of_a_gpu_stand_beside_ours(paper: ModuleType) -> None:
+    measured = paper.Series("energy", "a GPU", ["gpt2-medium [32:32]"], [0.5], "executed", "today", "here")
+    table = paper.energy(paper.Paper(paper.read(), ("gpt2-medium",), (measured,)))
+    assert [row for row in table.rows if row[1] == "a GPU"] == [
+        ["gpt2-medium [32:32]", "a GPU", None, None, None, 2.0, 0.5, "executed: today"]
+    ]
+    assert "python benchmarks/platform_blocks.py" in table.markdown(), "blocks that have no row are said"
 
 
 def test_joules_of_a_token(paper: ModuleType) -> None:
