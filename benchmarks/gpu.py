@@ -162,6 +162,8 @@ def load(model: str, device: str, dtype: str) -> Any:
         place = torch.device(device)
     except RuntimeError:
         raise CompileError(f"no device is called '{device}'", where="--device", accepted="cuda, cuda:N, or cpu") from None
+    if place.type not in ("cuda", "cpu"):
+        raise CompileError(f"{device} is not measured", where="--device", accepted="cuda, cuda:N, or cpu")
     if place.type == "cuda" and not torch.cuda.is_available():
         raise CompileError("PyTorch sees no CUDA device here", where="--device", accepted="a machine that has one, or --device cpu")
     if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():

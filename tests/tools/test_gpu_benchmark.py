@@ -135,6 +135,7 @@ def test_rows_of_several_days_name_them_all(gpu: ModuleType, tmp_path: Path) -> 
 @pytest.mark.parametrize("arguments, said", [
     (["nope", "--device", "cpu"], "unknown model nope; accepted: gpt2"),
     (["gpt2-tiny", "--device", "tpuu"], "no device is called 'tpuu'; accepted: cuda, cuda:N, or cpu"),
+    (["gpt2-tiny", "--device", "meta"], "meta is not measured; accepted: cuda, cuda:N, or cpu"),
     (["gpt2-tiny", "--device", "cpu", "--dtype", "int3"], "no dtype is called 'int3'; accepted: float32, float16, bfloat16"),
     (["gpt2-tiny", "--device", "cpu", "--lengths", "64"], "64 tokens behind a prompt of 64; accepted: at most 32 each"),
 ])  # fmt: skip
