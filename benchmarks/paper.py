@@ -144,8 +144,11 @@ class Paper:
         return not self.models or _model_of(design) in self.models
 
     def layers(self, model: str) -> int:
-        """The twins have one (`stc.frontend.presets`)."""
-        return self.published.models[model].layers if model in self.published.models else 1
+        """As published, or of the preset."""
+        from stc.frontend.presets import PRESETS
+
+        theirs = self.published.models.get(model)
+        return theirs.layers if theirs else PRESETS[model].configuration().num_hidden_layers
 
     def needs(self, store: Rows[Any], names: Iterable[str]) -> list[Need]:
         return [Need(store, name) for name in names if self.wants(name)]
@@ -406,7 +409,7 @@ def sweeps(paper: Paper) -> Table:
     note = """What the publication leaves to a black-box optimiser or to the device, one at a time, on a small block in f32: the
 tile size of all loops and the overall unroll size, by their strategies as published, and C_max, bytes on chip of a group. The
 published fusion counts converters alone: where FIFOs and tiles do not fit, its plan is refused. Ours counts them, and makes more
-groups.
+groups; bytes are those of all groups together.
 
 ![cycles and bytes on chip by each choice](paper_sweeps.svg)"""
     counted = ("converters [bytes]", "FIFOs [bytes]", "tiles [bytes]", "between groups [bytes]")

@@ -196,6 +196,11 @@ def test_a_row_that_is_refused_is_one_sentence(
     assert not printed.out
 
 
+def test_layers_are_those_of_the_model(paper: ModuleType) -> None:
+    layers = paper.Paper(paper.read()).layers
+    assert [layers(model) for model in ("gpt2-medium", "tinyllama-1.1b", "gpt2", "gpt2-tiny")] == [24, 22, 12, 1]
+
+
 def test_joules_of_a_gpu_stand_beside_ours(paper: ModuleType) -> None:
     measured = paper.Series("energy", "a GPU", ["gpt2-medium [32:32]"], [0.5], "executed", "today", "here")
     table = paper.energy(paper.Paper(paper.read(), ("gpt2-medium",), (measured,)))
