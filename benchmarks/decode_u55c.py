@@ -73,9 +73,9 @@ CASES: Mapping[str, Case] = {
     "gpt2-tiny [16:16]": Case("gpt2-tiny", 16, 16),
     **{f"gpt2-medium [{length}:{length}]": Case("gpt2-medium", length, length, asked)
        for length, asked in ((32, None), (64, None), (128, 1560), (256, 1450))},
-    "qwen2.5-0.5b [128:128]": Case("qwen2.5-0.5b", 128, 128, 1335),
-    "tinyllama-1.1b [128:128]": Case("tinyllama-1.1b", 128, 128, 637),
-    "gemma3-1b [128:128]": Case("gemma3-1b", 128, 128, 660),
+    **{f"{model} [{length}:{length}]": Case(model, length, length, asked if length == 128 else None)
+       for model, asked in (("qwen2.5-0.5b", 1335), ("tinyllama-1.1b", 637), ("gemma3-1b", 660)) for length in (32, 64, 128, 256)},
+    **{f"{model}-tiny [16:16]": Case(f"{model}-tiny", 16, 16) for model in ("qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")},
 }  # fmt: skip
 
 
@@ -169,7 +169,10 @@ def as_json(row: Row) -> dict[str, Any]:
     return {"tokens_per_second": speed, "format": CASES[row.design].quantize, "cycles_of_a_token": row.cycles}
 
 
-KEPT = KeptRows(Row, list(CASES), measure, _cells, markdown, DATA, DOCUMENT, BEGIN, END, as_json)
+KEPT = KeptRows(
+    kind=Row, names=list(CASES), measure=measure, data=DATA, cells=_cells, markdown=markdown,
+    document=DOCUMENT, begin=BEGIN, end=END, further=as_json,
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(KEPT.main(__doc__, sys.argv[1:]))

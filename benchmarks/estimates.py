@@ -125,7 +125,10 @@ def _cells(row: Row) -> list[str]:
     return [row.design, searched, *whole, *busiest, row.measured]
 
 
-ROWS = KeptRows(Row, list(CASES), measure, _cells, markdown, DATA, DOCUMENT, BEGIN, END)
+ROWS = KeptRows(
+    kind=Row, names=list(CASES), measure=measure, data=DATA, cells=_cells, markdown=markdown,
+    document=DOCUMENT, begin=BEGIN, end=END,
+)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -25,27 +25,45 @@ class _Row(Protocol):
 R = TypeVar("R", bound=_Row)
 
 
-@dataclass(frozen=True)
-class KeptRows(Generic[R]):
-    """What a benchmark measures of the designs `names`: `measure` makes a row, `cells` what is printed of it, and `markdown` a
-    table of all, between the lines `begin` and `end` of `document`. Rows of `kind` are in the file `data`. `further`: what JSON has
-    of a row beside its fields."""
+@dataclass(frozen=True, kw_only=True)
+class Rows(Generic[R]):
+    """Rows of `kind` for the designs `names`, as `measure` makes them, in the file `data`."""
 
     kind: Callable[..., R]
     names: Sequence[str]
     measure: Callable[[str], R]
-    cells: Callable[[R], Sequence[str]]
-    markdown: Callable[[Sequence[R]], str]
     data: Path
-    document: Path
-    begin: str
-    end: str
-    further: Callable[[R], Mapping[str, Any]] = lambda _: {}
 
     def known(self) -> dict[str, R]:
         """What was measured before, by design."""
         rows: list[dict[str, Any]] = json.loads(self.data.read_text()) if self.data.is_file() else []
         return {row["design"]: self.kind(**row) for row in rows}
+
+    def measured(self, names: Sequence[str], *, again: bool = False) -> Iterator[R]:
+        """Measure those that have no row yet, or all: each is kept before the next begins."""
+        rows = self.known()
+        for name in names:
+            if again or name not in rows:
+                rows[name] = self.measure(name)
+                self._keep(rows)
+                yield rows[name]
+
+    def _keep(self, rows: dict[str, R]) -> None:
+        kept = [asdict(rows[name]) for name in self.names if name in rows]
+        self.data.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptRows(Rows[R]):
+    """Rows with a table in a document: `cells` is what is printed of one, and `markdown` a table of all, between the lines `begin`
+    and `end` of `document`. `further`: what JSON has of a row beside its fields."""
+
+    cells: Callable[[R], Sequence[str]]
+    markdown: Callable[[Sequence[R]], str]
+    document: Path
+    begin: str
+    end: str
+    further: Callable[[R], Mapping[str, Any]] = lambda _: {}
 
     def main(self, description: str | None, arguments: Sequence[str]) -> int:
         """Measure what is asked for, row by row, print the table, and write it where that is asked."""
@@ -62,19 +80,11 @@ class KeptRows(Generic[R]):
         wanted = [name for name in asked.names or self.names if not asked.model or name.split(" ")[0].rstrip(",") == asked.model]
         if not wanted:
             parser.error(f"no design is of model '{asked.model}'; accepted: {accepted}")
+        for row in self.measured(wanted, again=asked.again):
+            print(*self.cells(row), sep=" | ", file=sys.stderr if asked.json else sys.stdout, flush=True)
         rows = self.known()
-        for name in wanted:
-            if name in rows and not asked.again:
-                continue
-            rows[name] = self.measure(name)
-            print(*self.cells(rows[name]), sep=" | ", file=sys.stderr if asked.json else sys.stdout, flush=True)
-            self._keep(rows)
         table = self.markdown([rows[name] for name in self.names if name in rows])
         print(json.dumps([asdict(rows[name]) | {**self.further(rows[name])} for name in wanted], indent=1) if asked.json else table)
         if asked.write:
             write_between(self.document, self.begin, table, self.end)
         return 0
-
-    def _keep(self, rows: dict[str, R]) -> None:
-        kept = [asdict(rows[name]) for name in self.names if name in rows]
-        self.data.write_text(json.dumps(kept, indent=1) + "\n")

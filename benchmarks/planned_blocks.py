@@ -119,7 +119,10 @@ def _cells(row: Row) -> list[str]:
     return [row.design, f"{row.cycles:,}", *asked, *used, row.measured]
 
 
-ROWS = KeptRows(Row, list(CASES), lambda name: measure(name, CASES[name]), _cells, markdown, DATA, DOCUMENT, BEGIN, END)
+ROWS = KeptRows(
+    kind=Row, names=list(CASES), measure=lambda name: measure(name, CASES[name]), data=DATA, cells=_cells, markdown=markdown,
+    document=DOCUMENT, begin=BEGIN, end=END,
+)  # fmt: skip
 
 
 if __name__ == "__main__":

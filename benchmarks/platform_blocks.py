@@ -135,7 +135,10 @@ def as_json(row: Row) -> dict[str, Any]:
     return {"bytes_per_second": moved, "of_peak": moved / peak, "of_sustained": moved / sustained}
 
 
-KEPT = KeptRows(Row, list(CASES), measure, _cells, markdown, DATA, DOCUMENT, BEGIN, END, as_json)
+KEPT = KeptRows(
+    kind=Row, names=list(CASES), measure=measure, data=DATA, cells=_cells, markdown=markdown,
+    document=DOCUMENT, begin=BEGIN, end=END, further=as_json,
+)  # fmt: skip
 
 
 def _asked(arguments: Sequence[str]) -> list[str]:

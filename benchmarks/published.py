@@ -100,6 +100,18 @@ DESIGNS: Mapping[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
 }
 
 
+def mlp() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    """For `stc compile benchmarks/published.py:mlp`."""
+    make, shape = DESIGNS["mlp"]
+    return make(), (torch.randn(shape),)
+
+
+def attention() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    """For `stc compile benchmarks/published.py:attention`."""
+    make, shape = DESIGNS["attention"]
+    return make(), (torch.randn(shape),)
+
+
 @dataclass(frozen=True)
 class Row:
     """What a choice came to; `refusal` in place of figures."""

@@ -82,16 +82,17 @@ def emit_project(
     """Write the project to `out`, or nothing at all.
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
-    stage is added to its `compile_seconds` as "code generation", and what `of_manifest` finds out. `ir`: texts by file name for
-    `ir/`; `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the module breaks an emission rule, or the
-    model lacks data.
+    stage is added to its `compile_seconds` as "code generation" and, for the parameters, "packing", and what `of_manifest` finds
+    out. `ir`: texts by file name for `ir/`; `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the
+    module breaks an emission rule, or the model lacks data.
     """
     begin = time.perf_counter()
     require_free(out)
     platform = load_platform(str(options.get("platform", DEFAULT_PLATFORM)))
-    texts, files, manifest = project_files(module, model, platform, options, tolerance)
+    texts, files, manifest, packing = project_files(module, model, platform, options, tolerance)
     report |= of_manifest(manifest)
-    report.setdefault("compile_seconds", {})["code generation"] = time.perf_counter() - begin
+    generation = time.perf_counter() - begin - packing
+    report.setdefault("compile_seconds", {}).update({"code generation": generation, "packing": packing})
     texts[PLATFORM_FILE] = platform.text
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
@@ -101,11 +102,14 @@ def emit_project(
 
 def project_files(
     module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
-) -> tuple[dict[str, str], list[DataFile], Manifest]:
-    """All texts by file name and all data files, checked against the emission rules, and the manifest among them."""
+) -> tuple[dict[str, str], list[DataFile], Manifest, float]:
+    """All texts by file name and all data files, checked against the emission rules, the manifest among them, and the seconds that
+    packing parameters took."""
     design = checked_design(module, platform)
     hls = print_hls(design)
+    begin = time.perf_counter()
     parameters = parameter_files(design, model.parameters)
+    packing = time.perf_counter() - begin
     constants = _constants(design, model)
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
     stored = [draw.stored for draw in draws]
@@ -126,7 +130,7 @@ def project_files(
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
     files += programs
-    return texts, files, manifest
+    return texts, files, manifest, packing
 
 
 def parameter_files(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:

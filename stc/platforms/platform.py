@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, reduce
 from importlib import resources
 from math import ceil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from stc.diagnostics import CompileError, warn
 from stc.platforms.adapters import adapter_bram18
@@ -136,11 +137,28 @@ class Crossing:
 
 
 @dataclass(frozen=True)
+class Power:
+    """What a card draws, to estimate: `static_watts` of the configured device and its board, `dynamic_watts` with all of a resource
+    in use at the fastest clock, and what a byte costs that crosses the external memory. `most_watts`: what the card may draw."""
+
+    most_watts: float
+    static_watts: float
+    memory_picojoules_per_byte: float
+    dynamic_watts: Resources
+
+    def watts(self, used: Resources, bytes_per_second: float) -> float:
+        """Estimated, with `used` as shares of the device: linear in them, and as if what is used were never idle."""
+        dynamic = self.dynamic_watts.scaled(used)
+        logic = dynamic.lut + dynamic.ff + dynamic.bram36 + dynamic.uram + dynamic.dsp
+        return self.static_watts + logic + bytes_per_second * self.memory_picojoules_per_byte * 1e-12
+
+
+@dataclass(frozen=True)
 class Platform:
     """One device with its shell. `plan` is the share of each die's resources a design may use.
 
-    `memory_luts`: the part of the LUTs that can be memory. `text`: the file that says all of this. `crossing`: None where the file
-    says nothing of it.
+    `memory_luts`: the part of the LUTs that can be memory. `power`, `crossing`: None where the file says nothing of it. `text`: the
+    file that says all of this.
     """
 
     name: str
@@ -153,6 +171,7 @@ class Platform:
     plan: Resources
     memory_luts: float
     memory: ExternalMemory
+    power: Power | None
     text: str = field(repr=False, compare=False)
     crossing: Crossing | None = None
 
@@ -257,6 +276,14 @@ def read_platform(text: str, where: str) -> Platform:
         plan=Resources(**data["plan"]),
         memory_luts=data["memory_luts"],
         memory=ExternalMemory(**data["memory"]),
+        power=_power(data.get("power")),
         text=text,
         crossing=Crossing(**data["crossing"]) if "crossing" in data else None,
     )
+
+
+def _power(table: Mapping[str, Any] | None) -> Power | None:
+    if table is None:
+        return None
+    values = dict(table)
+    return Power(dynamic_watts=Resources(**values.pop("dynamic_watts")), **values)

@@ -52,6 +52,7 @@ _BURST = _Rule("an integer from 2 to 256, as an AXI4 burst may be long", (int,),
 _INDEX = _Rule("an integer from 0", (int,))
 _AMOUNT = _Rule("a number above 0", (int, float), above_least=True)
 _SHARE = _Rule("a share above 0, at most 1", (int, float), above_least=True, most=1)
+_WATTS = _Rule("a number from 0", (int, float))
 _TABLE = _Rule("a table", (dict,))
 _LIST = _Rule("a list that is not empty", (list,))
 
@@ -65,6 +66,10 @@ _OPTIONAL = frozenset({"crossing"})
 _CROSSING: Mapping[str, _Rule] = {"cycles": _COUNT, "wires": _COUNT}
 _DIE: Mapping[str, _Rule] = {**dict.fromkeys(_RESOURCES, _AMOUNT), "uram": _Rule("a number from 0", (int, float))}
 _PLAN: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _SHARE)
+_POWER: Mapping[str, _Rule] = {
+    "most_watts": _AMOUNT, "static_watts": _AMOUNT, "memory_picojoules_per_byte": _AMOUNT, "dynamic_watts": _TABLE,
+}  # fmt: skip
+_DYNAMIC: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _WATTS)
 _MEMORY: Mapping[str, _Rule] = {
     "kind": _TEXT, "channels": _COUNT, "channel_bytes": _COUNT, "channel_gigabytes_per_second": _AMOUNT, "word_bits": _COUNT,
     "max_ports": _COUNT, "tag": _TEXT, "tags": _COUNT, "sharing": _TEXT, "slr": _INDEX,
@@ -87,7 +92,11 @@ def without_retired(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]
 
 def check_platform(data: Mapping[str, Any], where: str) -> None:
     """CompileError where the tables of the file `where` are no platform: names the key, and what would be accepted."""
-    _check(data, _PLATFORM, "", where)
+    power = data.get("power")  # files without the table are whole: nothing but estimates of energy reads it
+    _check({key: value for key, value in data.items() if key != "power"}, _PLATFORM, "", where)
+    if power is not None:
+        _check(power, _POWER, "power.", where)
+        _check(power["dynamic_watts"], _DYNAMIC, "power.dynamic_watts.", where)
     tables = [(data["plan"], _PLAN, "plan."), (data["memory"], _MEMORY, "memory.")]
     tables += [(die, _DIE, f"slr[{number}].") for number, die in enumerate(data["slr"])]
     tables += [(data["crossing"], _CROSSING, "crossing.")] if "crossing" in data else []
@@ -103,7 +112,8 @@ def _check(table: object, rules: Mapping[str, _Rule], prefix: str, where: str) -
         raise CompileError(f"{prefix.rstrip('.')} is {table!r}", where=where, accepted="a table")
     values: dict[str, Any] = table  # pyright: ignore[reportUnknownVariableType]  # keys of TOML are texts
     if unknown := [key for key in values if key not in rules]:
-        raise CompileError(f"unknown key {prefix}{unknown[0]}", where=where, accepted=", ".join(rules))
+        known = [*rules, *([] if prefix else ["power"])]
+        raise CompileError(f"unknown key {prefix}{unknown[0]}", where=where, accepted=", ".join(known))
     for key, rule in rules.items():
         if key not in values and key in _OPTIONAL:
             continue
@@ -130,6 +140,9 @@ def _complaints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if memory["sustained_gigabytes_per_second"] > peak:
         sustained = memory["sustained_gigabytes_per_second"]
         yield f"memory.sustained_gigabytes_per_second is {sustained:g}", f"at most memory.channel_gigabytes_per_second, {peak:g}"
+    power: Mapping[str, Any] = data.get("power", {"static_watts": 0, "most_watts": 0})
+    if power["static_watts"] > power["most_watts"]:
+        yield f"power.static_watts is {power['static_watts']:g}", f"at most power.most_watts, {power['most_watts']:g}"
     if memory["tags"] % memory["channels"]:
         yield f"memory.tags is {memory['tags']}", f"a multiple of memory.channels, {memory['channels']}"
     if not re.fullmatch(r"[A-Za-z_]\w*(\[\{n\}\]|\{n\})?", memory["tag"]) or ("{n}" not in memory["tag"] and memory["tags"] > 1):

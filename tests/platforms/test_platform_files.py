@@ -11,7 +11,7 @@ import pytest
 from stc.diagnostics import CompileError
 from stc.platforms.adapters import adapter_bram18, adapter_width
 from stc.platforms.budget import Budget
-from stc.platforms.platform import load_platform, platform_names, read_platform
+from stc.platforms.platform import Resources, load_platform, platform_names, read_platform
 
 KV260 = load_platform("kv260").text
 WHERE = "mine.toml"
@@ -41,7 +41,7 @@ def test_totals_are_those_of_the_data_sheet_less_the_shell(name: str) -> None:
     assert memory.channels * memory.channel_bytes in (size, size // 2)  # half where DDR is shared with the processor
 
 
-SOURCE = re.compile(r"\b(UG|DS|PG|AM)\d+|AVED|SLASH|AMR documents|RapidStream|FCCM|FPT|MICRO|tutorial|https?://|assumed|estimated|remembered")
+SOURCE = re.compile(r"\b(UG|DS|PG|AM|WP)\d+|AVED|SLASH|AMR documents|RapidStream|FCCM|FPT|MICRO|tutorial|https?://|assumed|estimated|remembered")
 """A document, or a word that says that there is none."""
 
 
@@ -92,6 +92,25 @@ def test_ends_of_channels_are_those_of_their_names() -> None:
         )
 
 
+def test_power_is_linear_in_what_is_used_and_moved() -> None:
+    power = load_platform("kv260").power
+    assert power is not None
+    none, half = Resources(0, 0, 0, 0, 0), Resources(0.5, 0.5, 0.5, 0.5, 0.5)
+    assert power.watts(none, 0) == 5 and power.watts(none, 10e9) == pytest.approx(5 + 1.6)
+    assert power.watts(half, 10e9) == pytest.approx(5 + 1.6 + (1.8 + 0.7 + 0.6 + 0.3 + 2.2) / 2)
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_a_full_card_stays_below_its_limit(name: str) -> None:
+    platform = load_platform(name)
+    assert platform.power is not None
+    assert platform.power.watts(Resources(1, 1, 1, 1, 1), platform.memory.peak_bytes_per_second()) < platform.power.most_watts
+
+
+def test_a_file_without_power_is_whole() -> None:
+    assert read_platform(KV260.partition("\n[power]")[0], WHERE).power is None
+
+
 def test_the_fastest_clock_counts_in_any_order() -> None:
     unsorted = read_platform(changed(r"\[200, 150, 100\]", "[100, 200, 150]"), WHERE)
     assert unsorted.clock_mhz == 200 and unsorted.cycle_ns == 5.0
@@ -136,6 +155,10 @@ BAD = {
     "no clock": (r"^clocks_mhz = \S+ \S+ \S+", "clocks_mhz = []", "clocks_mhz is []; accepted: a list that is not empty"),
     "clock of zero": (r"\[200, 150", "[0, 150", "clocks_mhz has 0; accepted: integers from 1"),
     "die that is none": (r"^slr = 0", "slr = 1", "memory.slr is 1; accepted: a die: 0 to 0"),
+    "unknown key of power": (r"^static_watts", "idle_watts", "unknown key power.idle_watts; accepted: most_watts, static_watts"),
+    "power of a resource": (r"^lut = 1.8", "lut = -1", "power.dynamic_watts.lut is -1; accepted: a number from 0"),
+    "power of no resource": (r"^dsp = 2.2", "", "power.dynamic_watts.dsp is missing; accepted: a number from 0"),
+    "static above the limit": (r"^static_watts = 5", "static_watts = 37", "power.static_watts is 37; accepted: at most power.most"),
     "odd word": (r"^word_bits = 128", "word_bits = 96", "memory.word_bits is 96; accepted: a power of two from 32 to 512"),
     "wide word": (r"^word_bits = 128", "word_bits = 1024", "memory.word_bits is 1024; accepted: a power of two from 32 to 512"),
     "more than the peak": (r"^(sustained_\w+) = 14.4", r"\1 = 20", "memory.sustained_gigabytes_per_second is 20; accepted: at most "
