@@ -77,7 +77,7 @@ def test_ends_that_the_platform_does_not_have(made: Callable[[str], Path], tmp_p
     project = made("kv260")
     cfg = project / "connectivity.cfg"
     cfg.write_text(re.sub(r":HP\d$", ":HP4", cfg.read_text(), flags=re.MULTILINE))
-    with pytest.raises(CompileError, match=r"port 'x' of 'halves' is linked to HP4; accepted: HP0 to HP3"):
+    with pytest.raises(CompileError, match=r"port 'x' of 'turn' is linked to HP4; accepted: HP0 to HP3"):
         write_xclbin(tmp_path / "a.xclbin", {project: read_manifest(project)}, memory_of([project]), [])
 
 

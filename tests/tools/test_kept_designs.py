@@ -28,7 +28,7 @@ def test_who_is_told(
         lut = 99_999 if not options.is_searched and options.token_lanes == 4 else 100
         total = {"dsp": 9, "lut": lut, "ff": 9, "bram18": 9, "uram": 0}
         cycles = SEARCHED_CYCLES if options.is_searched else cheapest_cycles
-        report = {"resources": {"total": total}, "memory_ports": 2, "throughput": {"cycles": cycles}}
+        report = {"resources": {"total": total}, "memory_ports": 2, "groups": 1, "throughput": {"cycles": cycles}}
         searched = SimpleNamespace(expected=None, cycles=SEARCHED_CYCLES, is_given=False, least_cycles_without=0)
         return compiles._Made(report, options, cast(Any, SimpleNamespace(searched=searched)))  # pyright: ignore[reportPrivateUsage]
 
