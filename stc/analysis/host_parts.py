@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from stc.dialects.facts import HOST
+from stc.dialects.use_def import used_by
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def given_from(values: Iterable[SSAValue], function: func.FuncOp) -> set[SSAValu
     given: set[SSAValue] = set()
     while parts:
         for op in function.body.block.ops:
-            if not reached.isdisjoint(operands_of(op)):
+            if not reached.isdisjoint(used_by(op)):
                 reached.update(op.results)
         new = {value for part in parts if not reached.isdisjoint(part.takes) for value in part.gives} - given
         if not new:
@@ -54,11 +55,6 @@ def given_from(values: Iterable[SSAValue], function: func.FuncOp) -> set[SSAValu
         given |= new
         reached |= new
     return given
-
-
-def operands_of(op: Operation) -> list[SSAValue]:
-    """What an operation uses, in its regions too."""
-    return [operand for nested in op.walk() for operand in nested.operands]
 
 
 def _by_part(entries: ArrayAttr[DictionaryAttr] | None, values: Iterable[SSAValue]) -> dict[str, list[SSAValue]]:

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
 from stc.dialects.facts import PARAMETER
+from stc.dialects.use_def import used_by
 
 
 def functions_of(module: ModuleOp) -> list[func.FuncOp]:
@@ -34,7 +35,7 @@ def host_values(function: func.FuncOp) -> set[SSAValue]:
             continue
         inside = {result for nested in op.walk() for result in nested.results}
         inside |= {arg for nested in op.walk() for region in nested.regions for b in region.blocks for arg in b.args}
-        used = {operand for nested in op.walk() for operand in nested.operands} - inside
+        used = {*used_by(op)} - inside
         if used <= known:
             known |= set(op.results)
     return known

@@ -11,7 +11,7 @@ from stc.platforms.adapters import WIDEST, adapter_bram18, adapter_width
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.memories import MemoryCost, memory_cost
 from stc.platforms.operators import find_operator
-from stc.platforms.platform import Resources
+from stc.platforms.platform import Resources, share_of
 
 ASSUMPTIONS = (
     "operators as published for the clock (stc/platforms/data/vitis_operators.csv); those without a report composed of others",
@@ -52,7 +52,7 @@ class ResourceCount:
     def shares_of(self, budget: Resources) -> dict[str, float]:
         """Each as a share of what `budget` has; of what it has none of, as a share of one."""
         available = {"dsp": budget.dsp, "lut": budget.lut, "ff": budget.ff, "bram18": 2 * budget.bram36, "uram": budget.uram}
-        return {name: getattr(self, name) / max(1, amount) for name, amount in available.items()}
+        return {name: share_of(getattr(self, name), amount) for name, amount in available.items()}
 
 
 TASK_CONTROL = ResourceCount(lut=100, ff=100)

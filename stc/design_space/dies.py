@@ -18,7 +18,7 @@ from typing import Any
 import pulp
 
 from stc.diagnostics import BeyondBudget, CompileError
-from stc.platforms.platform import Resources
+from stc.platforms.platform import Resources, share_of
 
 HANDSHAKE = 2
 """Wires of a stream besides its bits: valid and ready."""
@@ -32,11 +32,6 @@ NAMES = {"lut": "LUT", "ff": "FF", "bram36": "BRAM36", "uram": "URAM", "dsp": "D
 _KINDS = tuple(field.name for field in fields(Resources))
 _NOTHING = Resources(0, 0, 0, 0, 0)
 _TOLERANCE = 1e-9
-
-
-def share_of(amount: float, has: float) -> float:
-    """A part of what there is; of what there is none of, a part of one."""
-    return amount / max(1, has)
 
 
 @dataclass(frozen=True)

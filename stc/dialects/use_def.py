@@ -18,6 +18,11 @@ def operands_of(op: Operation) -> Sequence[SSAValue]:
     return op.operands
 
 
+def used_by(op: Operation) -> list[SSAValue]:
+    """What an operation uses, in its regions too."""
+    return [operand for nested in op.walk() for operand in nested.operands]
+
+
 def values_behind(values: Iterable[SSAValue], block: Block | None = None) -> set[SSAValue]:
     """`values` and everything they are computed from (in `block`, where it is given), block arguments included."""
     found: set[SSAValue] = set()

@@ -26,6 +26,11 @@ BRAM36_BYTES = 36 * 1024 // 8
 URAM_BYTES = 288 * 1024 // 8
 
 
+def share_of(amount: float, has: float) -> float:
+    """A part of what there is; of what there is none of, a part of one."""
+    return amount / max(1, has)
+
+
 @dataclass(frozen=True)
 class Resources:
     """Counts of the five resources of a die; `bram36` are blocks of 36 kbit, `uram` of 288 kbit."""

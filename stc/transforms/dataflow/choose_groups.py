@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from stc.analysis.host_parts import given_arguments, operands_of
+from stc.analysis.host_parts import given_arguments
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
@@ -22,7 +22,7 @@ from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
 from stc.dialects.updates import is_inserted, is_update, is_updated
-from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
+from stc.dialects.use_def import RESHAPES, through_reshapes, used_by, uses_through
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
@@ -143,7 +143,7 @@ def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) 
             for operand, port in zip(op.inputs, op.arguments, strict=True):
                 cost = _stream_bytes(operand, port.type) or (on_chip + 1, 0)
                 yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in makers(operand))
-        reached = [op] if isinstance(op, KernelOp) else [*dict.fromkeys(far for value in operands_of(op) for far in makers(value))]
+        reached = [op] if isinstance(op, KernelOp) else [*dict.fromkeys(far for value in used_by(op) for far in makers(value))]
         behind |= dict.fromkeys(op.results, reached)
 
 
@@ -164,7 +164,7 @@ def _order_by_host_parts(function: func.FuncOp, where: str) -> None:
 
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(number.values())
-    graph.add_edges_from((first, index) for op, index in number.items() for value in operands_of(op) for first in needed(value))
+    graph.add_edges_from((first, index) for op, index in number.items() for value in used_by(op) for first in needed(value))
     try:
         order = list(nx.lexicographical_topological_sort(graph))
     except nx.NetworkXUnfeasible:

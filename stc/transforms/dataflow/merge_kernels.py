@@ -18,7 +18,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.facts import NAME
 from stc.dialects.itensor import ItensorType, ReorderOp, complaint_about_reorder
-from stc.dialects.use_def import through_reshapes, uses_through
+from stc.dialects.use_def import through_reshapes, used_by, uses_through
 from stc.names import identifier
 from stc.transforms.stream.names import UniqueNames
 
@@ -130,7 +130,7 @@ def _fed_between(earlier: KernelOp, later: KernelOp) -> list[Operation] | None:
     reached = set(earlier.results) | (given_from(earlier.results, function) if isinstance(function, func.FuncOp) else set())
     op = earlier.next_op
     while op is not None and op is not later:
-        if any(operand in reached for nested in op.walk() for operand in nested.operands):
+        if not reached.isdisjoint(used_by(op)):
             fed.append(op)
             reached |= set(op.results)
         op = op.next_op

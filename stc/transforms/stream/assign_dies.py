@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.resource_figures import ResourceCount
 from stc.analysis.resources import ORIGIN, bits_of, unit_resources
 from stc.analysis.task_graph import ends_of, streams_of, tasks_of
-from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about, share_of
+from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.stream import CreateOp
-from stc.platforms.platform import DEFAULT_PLATFORM, Crossing, Platform, Resources, load_platform
+from stc.platforms.platform import DEFAULT_PLATFORM, Crossing, Platform, Resources, load_platform, share_of
 from stc.strategies.dies import DIES, UNASSIGNED
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables

@@ -18,7 +18,7 @@ from stc.design_space.storage import Shares, choose_memories
 from stc.diagnostics import CompileError
 from stc.iteration.storage import Memory
 from stc.platforms.budget import PLAN, SMALL, Budget, Counts
-from stc.platforms.platform import load_platform
+from stc.platforms.platform import load_platform, share_of
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
 
@@ -85,9 +85,9 @@ class ChooseStorage(ModulePass):
 
 def _shares(count: ResourceCount, memory: Memory | None = None, *, limits: Counts, memory_luts: float) -> Shares:
     """What `count` takes of `limits`, each taken for at least 1; as a memory of LUTs also of the part that can be memory."""
-    lut = count.lut / max(1, limits.lut)
+    lut = share_of(count.lut, limits.lut)
     of_luts = {"memory lut": lut / memory_luts} if memory in ("srl", "lutram") else {}
-    return {"lut": lut, "bram18": count.bram18 / max(1, limits.bram), "uram": count.uram / max(1, limits.uram)} | of_luts
+    return {"lut": lut, "bram18": share_of(count.bram18, limits.bram), "uram": share_of(count.uram, limits.uram)} | of_luts
 
 
 def _require_known(given: Mapping[str, str], names: Sequence[str], schedule: str) -> None:
