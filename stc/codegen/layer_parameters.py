@@ -10,6 +10,7 @@ import numpy as np
 from stc.codegen.design import Design, PortDesign
 from stc.codegen.manifest_builder import buffer_names
 from stc.codegen.parameters import Recipe, parameter_file, recipe_of
+from stc.manifest.layouts import differing
 from stc.manifest.model_schema import BufferLayout
 
 
@@ -39,7 +40,7 @@ def packed_parameters(designs: Mapping[str, Design], layouts: Mapping[str, Mappi
             port = ports[name]
             assert port.buffer.source is not None
             recipe = recipe_of(port.buffer.source, design.host.function)
-            same = (it for it in found if (it.recipe, it.layout) == (recipe, layout) and stage not in it.buffers)
+            same = (it for it in found if it.recipe == recipe and not differing(it.layout, layout) and stage not in it.buffers)
             if (shared := next(same, None)) is not None:
                 shared.buffers[stage] = name
             else:

@@ -21,8 +21,7 @@ from stc.codegen.schedule import accesses_outside_loops, guarded_streams, run_ti
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import CreateOp
-from stc.iteration.order import StreamOrder
-from stc.iteration.size import Size
+from stc.manifest.layouts import order_of
 from stc.manifest.schema import (
     SCHEMA_VERSION,
     BlockBuffer,
@@ -33,9 +32,6 @@ from stc.manifest.schema import (
     Kernel,
     Manifest,
     MemoryTiming,
-    Order,
-    OrderCoordinate,
-    OrderLoop,
     Port,
     Scalar,
     Step,
@@ -259,25 +255,13 @@ def _port(
         buffer=buffers[port.buffer],
         tensor=names.get(tensor, buffer_name) if tensor is not None else buffer_name,
         shape=port.buffer.shape,
-        order=_order(layout.order) if layout is not None else None,
+        order=order_of(layout.order) if layout is not None else None,
         bundle=port.bundle,
         bank=port.bank,
         file=file.path if file is not None else None,
         sha256=file.sha256 if file is not None else None,
         updates=next(readers, None) if port.is_written else None,
     )
-
-
-def _order(order: StreamOrder) -> Order:
-    return Order(
-        element=order.element,
-        loops=tuple(OrderLoop(_size(loop.trip), loop.step) for loop in order.loops),
-        coordinates=tuple(OrderCoordinate(c.loops, _size(c.constant)) for c in order.coordinates),
-    )
-
-
-def _size(size: Size) -> int | str:
-    return size if isinstance(size, int) else str(size)
 
 
 def _tensor(tensor: HostValue, name: str, file: DataFile | None) -> HostTensor:

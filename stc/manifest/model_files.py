@@ -6,12 +6,13 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stc.diagnostics import CompileError
 from stc.manifest.codec import decode, encode
+from stc.manifest.layouts import differing, told
 from stc.manifest.model_schema import (
     DECODE,
     LAYOUT_VERSION,
@@ -23,7 +24,7 @@ from stc.manifest.model_schema import (
     ModelManifest,
     Table,
 )
-from stc.manifest.schema import Manifest, Order, Port
+from stc.manifest.schema import Manifest, Port
 from stc.user_files import json_of
 
 if TYPE_CHECKING:
@@ -94,17 +95,6 @@ def _require_layout(name: str, found: BufferLayout, layout: BufferLayout, what: 
     if entries := differing(found, layout):
         complaint = f"{name} of the kernel has {told(found, entries)}: {what} of another layout"
         raise CompileError(complaint, where=where, accepted=told(layout, entries))
-
-
-def differing(one: BufferLayout, other: BufferLayout) -> list[str]:
-    """What of two layouts differs."""
-    return [key for key, value in vars(one).items() if getattr(other, key) != value]
-
-
-def told(layout: BufferLayout, entries: Iterable[str]) -> str:
-    """These entries of a layout, in words."""
-    values = {key: getattr(layout, key) for key in entries}
-    return ", ".join(f"{key} {encode(value) if isinstance(value, tuple | Order) else value}" for key, value in values.items())
 
 
 def checked_file(path: Path, name: str) -> CheckedFile:

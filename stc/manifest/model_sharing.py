@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stc.manifest.model_files import differing, told
+from stc.manifest.layouts import differing, told
+from stc.manifest.model_files import MODEL
 from stc.manifest.model_schema import LayerKind, LayerParameter, ModelManifest
+
+
+MOST_TOLD = 3
+"""Parameters of which a sentence says why they are not shared."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,11 @@ class Sharing:
 
     def __str__(self) -> str:
         told = f"{self.shared:,} bytes of parameters, which all stages of a layer take"
-        return f"{told}; {self.apart:,} that do not lie alike: {'; '.join(self.reasons)}" if self.apart else told
+        if not self.apart:
+            return told
+        first, others = self.reasons[:MOST_TOLD], len(self.reasons) - MOST_TOLD
+        more = f"; and {others} others ({MODEL} has all layouts)" if others > 0 else ""
+        return f"{told}; {self.apart:,} that do not lie alike: {'; '.join(first)}{more}"
 
 
 def sharing(model: ModelManifest) -> Sharing:

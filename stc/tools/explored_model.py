@@ -32,6 +32,7 @@ from stc.exploration.loop_space import LoopSpace
 from stc.exploration.parallel_space import ParallelSpace
 from stc.exploration.problem import OBJECTIVES, CannotEvaluate, Choice, Objectives, Point, Value, point_of
 from stc.manifest.files import read_manifest
+from stc.manifest.layouts import of_entries
 from stc.manifest.model_files import cache_layout
 from stc.pipeline import PipelineOptions, Step, places, run_stages
 from stc.platforms.budget import Counts, searched_limits
@@ -292,7 +293,7 @@ class ExploredModel:
         dsp, moved = report["resources"]["total"]["dsp"], traffic["read"] + traffic["written"]
         taken = fit_of(options, report["resources"]["total"], report["memory_ports"], None).emitted._asdict()
         manifest = read_manifest(folder)
-        layouts = {name: str(cache_layout(manifest, name, folder.name)) for name in self.shared}
+        layouts = {name: str(of_entries(cache_layout(manifest, name, folder.name))) for name in self.shared}
         return Objectives(result.cycles, on_chip, dsp, moved, "simulated", taken=taken, layouts=layouts)
 
 

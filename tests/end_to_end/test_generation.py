@@ -717,8 +717,8 @@ DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
         f"cache k_cache of kind '' has layout version 7; accepted: {LAYOUT_VERSION}",
     ),
     "cache layout": (
-        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"].update(lanes=8)),
-        "v_cache of the kernel has lanes 16: a cache of another layout; accepted: lanes 8",
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"]["order"]["coordinates"].reverse()),
+        "v_cache of the kernel has order {'element': [",
     ),
     "cache's bank": (
         lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"].update(bank=5)),
@@ -729,8 +729,8 @@ DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
         f"parameter ln_1_bias of kind '' has layout version 1; accepted: {LAYOUT_VERSION}",
     ),
     "parameter layout": (
-        lambda folder: _parameter(folder, lambda it: it["layout"].update(lanes=8)),
-        "ln_1_bias of the kernel has lanes 16: parameters of another layout; accepted: lanes 8",
+        lambda folder: _parameter(folder, lambda it: it["layout"].update(element_type="f64")),
+        "ln_1_bias of the kernel has element_type f32: parameters of another layout; accepted: element_type f64",
     ),
     "parameter's bank": (
         lambda folder: _parameter(folder, lambda it: it["layout"].update(bank=5)),
