@@ -6,6 +6,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Operation, SSAValue
 
+from stc.analysis.loops import integer_constant
+
 DEEPEST = 8
 _ANY = 1 << 16
 """More than any type has: what is shifted left by a number that is not known."""
@@ -24,6 +26,18 @@ def bits_of_value(value: SSAValue, depth: int = DEEPEST) -> int:
     return min(width, unwrapped_bits(owner, depth))
 
 
+def low_zeros(value: SSAValue) -> int:
+    """How many of the lowest bits are 0 in every value of the integer (or of each lane): those that a constant shifted in."""
+    owner = value.owner
+    match owner:
+        case arith.ShLIOp() if (amount := integer_constant(owner.rhs)) is not None:
+            return max(amount, 0)
+        case arith.ExtSIOp() | arith.ExtUIOp():
+            return low_zeros(owner.input)
+        case _:
+            return 0
+
+
 def unwrapped_bits(op: Operation, depth: int = DEEPEST) -> int:
     """Bits, with a sign, of what an operation on integers computes before it is cut back to the width of its type."""
 
@@ -40,8 +54,10 @@ def unwrapped_bits(op: Operation, depth: int = DEEPEST) -> int:
         case arith.MuliOp():
             return bits(op.lhs) + bits(op.rhs)
         case arith.ShLIOp():
-            amount = op.rhs.owner.value if isinstance(op.rhs.owner, arith.ConstantOp) else None
-            return bits(op.lhs) + max(amount.value.data, 0) if isinstance(amount, IntegerAttr) else _ANY
+            amount = integer_constant(op.rhs)
+            return bits(op.lhs) + max(amount, 0) if amount is not None else _ANY
+        case arith.ShRSIOp() if (amount := integer_constant(op.rhs)) is not None:
+            return max(1, bits(op.lhs) - max(amount, 0))
         case arith.ConstantOp(value=IntegerAttr() as number):
             return number.value.data.bit_length() + 1
         case _:

@@ -21,7 +21,8 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from stc.analysis.adder_trees import holds_a_tree
-from stc.analysis.integer_bits import bits_of_value
+from stc.analysis.integer_bits import bits_of_value, low_zeros
+from stc.analysis.loops import integer_constant
 from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
 from stc.dialects.facts import ADDERS, MULTIPLIERS, REGISTERED, Multipliers
@@ -125,6 +126,9 @@ _PRODUCTS_OF: Mapping[Multipliers | None, Mapping[tuple[int, int], str]] = {
 }
 """The multipliers of a product by what it is said to be made of (`MULTIPLIERS`). Those of LUTs that are not published: assumed."""
 
+_OF_BITS = (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp, arith.AndIOp, arith.OrIOp)
+"""What moves, drops or sets bits where one operand is a constant: nothing is computed then."""
+
 WIDTHS = (8, 16, 32, 64)
 """Of dividers, and of logic on integers."""
 
@@ -207,6 +211,10 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
     unit = ROWS[type(op)].unit if type(op) in ROWS else None
     if unit is Unit.MULTIPLIER:
         return (multiplier(op),)
+    if isinstance(op, _OF_BITS) and integer_constant(op.rhs) is not None:
+        return ()
+    if isinstance(op, arith.AddiOp) and (zeros := max(map(low_zeros, op.operands))):
+        width = max(1, bits_of_value(op.result) - zeros)  # the other operand's lowest bits are the sum's
     table = min(known for known in WIDTHS if known >= width)
     if REGISTERED.on(op):
         return (f"int_sum_{table}",)

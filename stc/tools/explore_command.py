@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -141,26 +141,24 @@ def _print(results: Results) -> None:
         default = results.default(origin)
         fitting = sum(not each.objectives.beyond for each in found)
         title = f"{results.problem.name}: front of {len(found)} {origin} designs, {fitting} within the budget"
-        table = Table("design", *results.problem.objectives.values(), "", title=title)
+        words = list(results.problem.objectives.values())
+        table = Table("design", *words, "", title=title)
         for each in front:
-            table.add_row(*_row(each, front, default, results.estimate_of(each)))
+            table.add_row(*_row(each, front, default, results.estimate_of(each), words))
         if default is not None and default not in front:
-            table.add_row(*_row(default, front, default, results.estimate_of(default)))
+            table.add_row(*_row(default, front, default, results.estimate_of(default), words))
         output.print(table)
         if failed:
             number, why = failed[-1]
             output.print(f"{len(failed)} {origin} trial(s) without a design; trial {number}: {why}", markup=False)
 
 
-def _row(found: Found, front: list[Found], default: Found | None, estimate: Found | None) -> list[str]:
-    """A design with what it is best in, and which estimate was of it."""
+def _row(found: Found, front: list[Found], default: Found | None, estimate: Found | None, words: Sequence[str]) -> list[str]:
+    """A design with what it is best in, in the `words` of the objectives, and which estimate was of it."""
     values = found.objectives.values
     best = [min(each.objectives.values[index] for each in front) for index in range(len(values))] if front else []
     notes = ["the default"] if found == default else []
     notes += [] if estimate is None else [f"estimated as {estimate.number}"]
-    notes += [f"fewest {name}" for name, own, least in zip(_SHORT, values, best, strict=False) if own == least]
+    notes += [f"fewest {name}" for name, own, least in zip(words, values, best, strict=bool(best)) if own == least]
     return [str(found.number), *(f"{value:,}" for value in values), ", ".join(notes)]
-
-
-_SHORT = ("cycles", "bytes on chip", "DSPs", "bytes moved", "cycles to the first token")
 

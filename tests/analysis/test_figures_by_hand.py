@@ -347,6 +347,27 @@ def test_a_product_that_is_also_used_otherwise_is_added_beside_its_multiplier() 
     assert task_operators(task(body, integer="i16")) == Counter({"mul_u9_u11": 1, "int_logic_16": 2})
 
 
+def test_bits_that_a_constant_moves_take_no_operator():
+    """Two weights of 4 bits beside one another: both are cut out of a byte by wires, and 27 - 23 bits are added;
+    by a number that is not known a shifter moves them."""
+    body = loop("""%s = memref.load %ints[%i] : memref<256xi8>
+      %four = arith.constant 4 : i8
+      %far = arith.constant 23 : i32
+      %high = arith.shrsi %s, %four : i8
+      %up = arith.shli %s, %four : i8
+      %low = arith.shrsi %up, %four : i8
+      %wide = arith.extsi %high : i8 to i32
+      %other = arith.extsi %low : i8 to i32
+      %moved = arith.shli %wide, %far : i32
+      %pair = arith.addi %moved, %other : i32
+      %cut = arith.trunci %pair : i32 to i8
+      %unknown = arith.shli %cut, %cut : i8
+      %three = arith.constant 3 : i8
+      %kept = arith.andi %unknown, %three : i8
+      memref.store %kept, %ints[%i] : memref<256xi8>""")
+    assert task_operators(task(body, integer="i8")) == Counter({"int_logic_8": 2})
+
+
 def scalar(kind: type[Operation], element: Attribute) -> Operation:
     """An operation of this kind on values of one type, not verified."""
     return kind.create(operands=Block(arg_types=[element, element]).args, result_types=[element])
