@@ -46,6 +46,9 @@ DECIDED_BY = {
 UNCHECKED, TOGETHER = "unchecked", "together"
 """Whether all kernels have to fit the plan together, which are linked into one bitstream."""
 
+APART, IN_TURN = "apart", "in-turn"
+"""Whether memory ports bring the parameters of one computation each, or of several."""
+
 WIDEST_WORD_BITS = 512
 """Of a memory port where nothing else is said to passes: the widest that there is."""
 
@@ -77,7 +80,8 @@ class PipelineOptions(ArgSpecConvertible):
     copies, depths, the compute units that a kernel is built as, and the die of each.
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
-    exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
+    exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
+    one another (in-turn); `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
@@ -106,6 +110,7 @@ class PipelineOptions(ArgSpecConvertible):
     units: str = "one"
     dies: str = "unassigned"
     groups: str = UNCHECKED
+    weight_ports: str = APART
     layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -130,6 +135,8 @@ class PipelineOptions(ArgSpecConvertible):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
         if self.groups not in (UNCHECKED, TOGETHER):
             raise CompileError(f"groups is '{self.groups}'", accepted=f"{UNCHECKED} or {TOGETHER}")
+        if self.weight_ports not in (APART, IN_TURN):
+            raise CompileError(f"weight-ports is '{self.weight_ports}'", accepted=f"{APART} or {IN_TURN}")
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
@@ -181,8 +188,9 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
     own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there are no loads and stores in the end
+    turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{scheduled}}}'
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{turns}{scheduled}}}'
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
@@ -210,6 +218,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
+    in_turn = ("load-in-turn",) if options.weight_ports == IN_TURN else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
@@ -252,7 +261,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", (f"share-ports{{{shared}}}", "set-fifo-depths", duplicate_loads(""))),
+        Stage("resource allocation", (f"share-ports{{{shared}}}", *in_turn, "set-fifo-depths", duplicate_loads(""))),
         Stage(
             "HLS optimisation",
             (

@@ -53,6 +53,13 @@ def ends_of(value: SSAValue) -> tuple[TaskOp, TaskOp]:
     return writers[0], readers[0]
 
 
+def computing_reader(value: SSAValue) -> TaskOp:
+    """The first task behind a stream that reads something else, too, or ends there: what forks and splits hand it on to."""
+    reader = ends_of(value)[1]
+    goes_on = len(reader.ins) == 1 and reader.outs and isinstance(reader.outs[0].owner, CreateOp)
+    return computing_reader(reader.outs[0]) if goes_on else reader
+
+
 def task_traces(kernel: KernelOp, hardware: Hardware | None = None) -> dict[str, TaskTrace]:
     """By task what it does to the channels of `kernel`; CompileError where that depends on data."""
     names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in channels_of(kernel)}

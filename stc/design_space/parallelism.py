@@ -8,13 +8,14 @@ copies: else tensors would have to be put together and cut again between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TypeAlias
 
 from stc.design_space.makespan import Dependence, Makespan
 from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS
+from stc.design_space.turns import ports_in_turn
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, Counts
 from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES, MAX_PARTITIONS
@@ -43,13 +44,15 @@ PortKey: TypeAlias = tuple[bool, str | int]
 class MemoryOperand:
     """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? `at_once`: how many lanes of it
     a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
-    `is_written`: whether it is made, not read."""
+    `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
+    the time; None: its ports are its own."""
 
     tensor: str
     is_divided: bool
     at_once: int | None
     shared: int | None = None
     is_written: bool = False
+    follows: frozenset[str] | None = None
 
     @property
     def key(self) -> PortKey:
@@ -138,10 +141,11 @@ class Work:
 @dataclass(frozen=True)
 class MemoryPorts:
     """The memory ports of a design: `needed` of each tensor, or of those that share one, as its most demanding reader does.
-    `users`: who reads or makes each, and how."""
+    `users`: who reads or makes each, and how, in topological order."""
 
     users: Mapping[PortKey, Sequence[tuple[str, MemoryOperand]]]
     needed: Mapping[PortKey, int]
+    before: Mapping[PortKey, Sequence[PortKey]]
 
     @classmethod
     def of(cls, works: Sequence[Work], plan: Mapping[str, Parallelism]) -> MemoryPorts:
@@ -149,12 +153,14 @@ class MemoryPorts:
         for work in works:
             for operand in work.memory:
                 users.setdefault(operand.key, []).append((work.name, operand))
-        return cls(users, {key: _ports_needed(using, plan) for key, using in users.items()})
+        operands = [operand for work in works for operand in work.memory]
+        before = {each.key: [(False, name) for name in each.follows] for each in operands if each.follows is not None}
+        return cls(users, {key: _ports_needed(using, plan) for key, using in users.items()}, before)
 
     @cached_property
     def count(self) -> int:
         """Of all."""
-        return sum(self.needed.values())
+        return ports_in_turn(self.needed, self.before)
 
     def changed(self, works: Iterable[Work], plan: Mapping[str, Parallelism]) -> MemoryPorts:
         """With what `plan` says of `works` anew."""
@@ -235,3 +241,30 @@ def lane_counts(extent: int) -> Sequence[int]:
 def divisors(number: int) -> Sequence[int]:
     """From 1 upwards."""
     return tuple(divisor for divisor in range(1, number + 1) if number % divisor == 0)
+
+
+# Ports in turn --------------------------------------------------------------------------------------------------------
+
+WAITS_FOR_ALL = 1.0
+"""Part of another computation's time that has to be over, and of its own that is left then."""
+
+
+def in_turns(works: Sequence[Work], parameters: Collection[str]) -> list[Work]:
+    """`works`, in topological order, where ports bring `parameters` that do not share one otherwise in turn (`load-in-turn`).
+
+    A computation then waits until all is read that is before it: until those have ended that it waits for and that read such.
+    """
+    behind: dict[str, dict[str, None]] = {}
+    read: dict[str, set[str]] = {}
+    made: list[Work] = []
+    for work in works:
+        before = behind[work.name] = {}
+        for each in work.after:
+            before |= behind[each.producer] | {each.producer: None}
+        own = [each for each in work.memory if each.tensor in parameters and each.shared is None and not each.is_written]
+        read[work.name] = {each.tensor for each in own}
+        follows = frozenset(name for other in before for name in read[other])
+        memory = tuple(replace(each, follows=follows) if each in own else each for each in work.memory)
+        waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] and own]
+        made.append(replace(work, memory=memory, after=(*work.after, *waits)))
+    return made

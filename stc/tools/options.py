@@ -124,6 +124,9 @@ Dies = Annotated[
 Groups = Annotated[
     str, typer.Option(help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked.")
 ]
+WeightPorts = Annotated[
+    str, typer.Option(help="Memory ports bring the weights of one computation each (apart), or of several in turn (in-turn).")
+]
 Layers = Annotated[
     int,
     typer.Option(

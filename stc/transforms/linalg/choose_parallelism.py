@@ -34,6 +34,7 @@ from stc.design_space.parallelism import (
     Parallelism,
     Work,
     counts_of,
+    in_turns,
     is_a_task,
     makespan_of,
 )
@@ -108,6 +109,7 @@ class ChooseParallelism(FindingPass):
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
     (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
     are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`);
+    `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`);
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
@@ -123,6 +125,7 @@ class ChooseParallelism(FindingPass):
     overall_unroll_size: int = 0
     rank: int = 1
     inputs: bool = True
+    in_turn: bool = False
     schedule: str = ""
 
     def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
@@ -139,7 +142,7 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
-        computed = computations(function, platform, share_inputs=self.inputs)
+        computed = computations(function, platform, share_inputs=self.inputs, in_turn=self.in_turn)
         works = [each.work for each in computed]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works)
         if least > most.dsp:
@@ -231,9 +234,11 @@ class Computation:
     work: Work
 
 
-def computations(function: func.FuncOp, platform: Platform, *, share_inputs: bool = True) -> list[Computation]:
+def computations(
+    function: func.FuncOp, platform: Platform, *, share_inputs: bool = True, in_turn: bool = False
+) -> list[Computation]:
     """The generics of `function` that the device computes, in order. `share_inputs`: whether small inputs will share a memory port,
-    and small results."""
+    and small results; `in_turn`: whether ports will bring large parameters of several one after the other."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     shared = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
@@ -251,7 +256,9 @@ def computations(function: func.FuncOp, platform: Platform, *, share_inputs: boo
         for op in generics
     }
     after = _dependences(function)
-    return [Computation(op, divided[op], replace(work, after=_renamed(after.get(op, ()), made))) for op, work in works.items()]
+    done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
+    done = in_turns(done, {names.tensor(value) for value in whole if value in parameters}) if in_turn else done
+    return [Computation(op, divided[op], work) for op, work in zip(works, done, strict=True)]
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:

@@ -10,6 +10,7 @@ STREAM_PASSES = passes_of(
         "lower-dmas": "LowerDmas",
         "lower-tasks": "LowerTasks",
         "share-ports": "SharePorts",
+        "load-in-turn": "LoadInTurn",
         "set-fifo-depths": "SetFifoDepths",
         "duplicate-loads": "DuplicateLoads",
         "lower-linalg-to-loops": "LowerLinalgToLoops",

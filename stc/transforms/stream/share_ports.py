@@ -11,12 +11,12 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.task_graph import ends_of
+from stc.analysis.task_graph import computing_reader
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
@@ -24,6 +24,7 @@ from stc.fifo.depths import SHALLOW
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.loops import loop_nest
 from stc.transforms.stream.lower_dmas import port_name
 from stc.transforms.stream.names import UniqueNames, symbols_of
@@ -74,7 +75,7 @@ class SharePorts(ModulePass):
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     _share(kernel, group, names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.inputs else ():
-                    _store_in_turn(kernel, stores, names)
+                    in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _groups(
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     by_reader = {
         load: packed_words(load.words, kernel.inputs[load.port] not in parameters)
-        for load in sorted(loads, key=lambda load: position[_user(load.out)])
+        for load in sorted(loads, key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
 
@@ -122,13 +123,6 @@ def _load(op: object, kernel: KernelOp, may_share: set[SSAValue]) -> _Load | Non
         return None
     may = kernel.inputs[port.index] in may_share
     return _Load(op, port.type, out.owner, port.index) if may and port.has_one_use() else None
-
-
-def _user(create: stream.CreateOp) -> TaskOp:
-    """The first task behind a stream that reads something else, too, or ends there: what forks and splits hand it on to."""
-    reader = ends_of(create.result)[1]
-    behind = reader.outs[0].owner if len(reader.ins) == 1 and reader.outs else None
-    return _user(behind) if isinstance(behind, stream.CreateOp) else reader
 
 
 def _share(kernel: KernelOp, loads: Sequence[_Load], names: UniqueNames) -> None:
@@ -197,23 +191,3 @@ def _stores_in_turn(kernel: KernelOp, total: int, memory: ExternalMemory) -> lis
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     in_order = {op: packed[op] for op in sorted(packed, key=position.__getitem__)}
     return shared_ports(in_order, total, memory.max_ports, memory.word_bits)
-
-
-def _store_in_turn(kernel: KernelOp, stores: Sequence[TaskOp], names: UniqueNames) -> None:
-    """One task that does what `stores` do, one after the other."""
-    streams, memories = [store.ins[0] for store in stores], [store.outs[0] for store in stores]
-    block = Block(arg_types=[value.type for value in (*streams, *memories)])
-    for store, stream_in, memory in zip(stores, block.args[: len(stores)], block.args[len(stores) :], strict=True):
-        own = store.body.block
-        for mine, old in zip((stream_in, memory), own.args, strict=True):
-            mine.name_hint = old.name_hint
-            old.replace_all_uses_with(mine)
-        terminator = own.last_op
-        assert terminator is not None
-        Rewriter.erase_op(terminator)
-        Rewriter.inline_block(own, InsertPoint.at_end(block))
-    Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    merged = TaskOp(names.fresh("store_shared"), streams, memories, block, [], kind=TaskKind.STORE)
-    Rewriter.insert_op(merged, InsertPoint.after(stores[-1]))
-    for store in stores:
-        Rewriter.erase_op(store)

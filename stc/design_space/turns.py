@@ -1,0 +1,45 @@
+"""Which tensors come through one memory port after one another: the rule, without IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+def chains(sizes: Mapping[Name, int], may_follow: Callable[[Name, Name], bool]) -> list[list[Name]]:
+    """`sizes`, in topological order of who reads them, as rows of such that each may follow the one before.
+
+    `may_follow(b, a)` is transitive: whoever reads b has to have results of whoever reads a. Each goes to the row with the fewest
+    bytes so far that it may follow, to one of its own where there is none; so there are as many rows as tensors that are read
+    independently of one another, where this order is good.
+    """
+    found: list[list[Name]] = []
+    for name in sizes:
+        possible = [row for row in found if may_follow(name, row[-1])]
+        row = min(possible, key=lambda row: sum(sizes[other] for other in row), default=None)
+        if row is None:
+            found.append([name])
+        else:
+            row.append(name)
+    return found
+
+
+def ports_in_turn(needed: Mapping[Name, int], before: Mapping[Name, Collection[Name]]) -> int:
+    """Ports of tensors, in topological order, that need so many each: one takes those of tensors that are read `before` it.
+
+    What `before` does not name has ports of its own in any case.
+    """
+    free: dict[Name, int] = {}
+    total = 0
+    for name, count in needed.items():
+        missing = count
+        for other in before.get(name, ()):
+            taken = min(missing, free.get(other, 0))
+            missing -= taken
+            free[other] = free.get(other, 0) - taken
+        total += missing
+        if name in before:
+            free[name] = count
+    return total

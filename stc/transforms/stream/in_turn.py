@@ -1,0 +1,32 @@
+"""Tasks that move tensors from or to memory, one after the other in one task: so they need one port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.builder import Builder
+from xdsl.ir import Block
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.dialects.dataflow import TaskKind, TaskOp, YieldOp
+
+
+def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind, at: InsertPoint) -> None:
+    """One task that does what `tasks` do, in this order, in place of them."""
+    ins, outs = [value for task in tasks for value in task.ins], [value for task in tasks for value in task.outs]
+    block = Block(arg_types=[value.type for value in (*ins, *outs)])
+    made_ins, made_outs = iter(block.args[: len(ins)]), iter(block.args[len(ins) :])
+    for task in tasks:
+        own = task.body.block
+        for index, old in enumerate(own.args):
+            mine = next(made_ins if index < len(task.ins) else made_outs)
+            mine.name_hint = old.name_hint
+            old.replace_all_uses_with(mine)
+        terminator = own.last_op
+        assert terminator is not None
+        Rewriter.erase_op(terminator)
+        Rewriter.inline_block(own, InsertPoint.at_end(block))
+    Builder(InsertPoint.at_end(block)).insert(YieldOp())
+    Rewriter.insert_op(TaskOp(name, ins, outs, block, [], kind=kind), at)
+    for task in tasks:
+        Rewriter.erase_op(task)
