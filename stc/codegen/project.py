@@ -23,9 +23,10 @@ from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
 from stc.codegen.parameters import DataFile, constant_file, parameter_file
-from stc.codegen.templates import render
+from stc.codegen.templates import CONNECTIVITY, render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
+from stc.manifest.bitstreams import CARDS, SEPARATE, with_bitstreams
 from stc.manifest.files import MANIFEST, digest, to_json
 from stc.manifest.schema import Manifest
 from stc.platforms.platform import DEFAULT_PLATFORM, PLATFORM_FILE, Platform, load_platform
@@ -119,6 +120,8 @@ def project_files(
             what = f"stc.host names '{step.part}', and nobody says what PyTorch runs there"
             raise CompileError(what, where="@main", accepted="IR of a model compiled with --host, as --emit-ir leaves it")
     manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts)
+    if (groups := options.get("groups")) in SEPARATE:
+        manifest = with_bitstreams(manifest, cards=groups == CARDS)
     sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
     manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
     texts = {
@@ -126,7 +129,8 @@ def project_files(
         **render(manifest, platform),
         MANIFEST: to_json(manifest),
     }
-    check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"], platform.memory)
+    links = "".join(text for name, text in texts.items() if name.startswith(CONNECTIVITY))
+    check_project_text(texts["kernel.h"], texts["kernel.cpp"], links, platform.memory)
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
     files += programs

@@ -109,7 +109,7 @@ class Accelerator:
 
     def _open(self, folder: Path, device: str | Opened, xclbin: Path | None, given: Collection[str]) -> Any:
         opened = device if isinstance(device, Opened) else self._device_called(device, folder)
-        path = xclbin or opened.xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
+        path = xclbin or opened.xclbin or folder / "build" / ("" if self.manifest.bitstreams else f"{self.manifest.name}.xclbin")
         self._device = opened.device
         return self._host.Accelerator(folder, opened.runtime, opened.device, path, given)
 
@@ -125,6 +125,9 @@ class Accelerator:
 
     def _buffer(self, name: str, size: int) -> Any:
         """Memory where the ports that are bound to a buffer find it."""
+        if self.manifest.bitstreams:
+            what = f"buffer '{name}' would be one of {len(self.manifest.bitstreams)} bitstreams, whose host makes all buffers"
+            raise CompileError(what, accepted="a project whose kernels are in one bitstream")
         xrt = self._accelerator.xrt
         bound = (port.name for kernel in self.manifest.kernels for port in kernel.ports if port.buffer == name)
         return xrt.bo(self._device, size, xrt.bo.normal, self._accelerator.banks[next(bound)])
