@@ -450,6 +450,11 @@ class Manifest:
         return f"{names}: run by PyTorch in host.py, not counted or timed here; values behind it are PyTorch's" if names else None
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What figures leave out, a sentence each."""
+        return tuple(note for note in (self.host_note, self.links_note) if note is not None)
+
+    @property
     def links_note(self) -> str | None:
         """What figures leave out of what several bitstreams cost, in one sentence; None where there is one."""
         if not self.bitstreams:

@@ -76,8 +76,8 @@ def _print(manifest: Manifest, everything: bool) -> None:
         output.print(Text(f"{name}: {manifest.origins.get(name, 'not said')}"), soft_wrap=True)
     _print_tasks([task for kernel in manifest.kernels for task in kernel.tasks])
     output.print(Text(f"resources: {manifest.origins.get('tasks.resources', 'not said')}"), soft_wrap=True)
-    if manifest.host_note is not None:
-        output.print(Text(manifest.host_note), soft_wrap=True)
+    for note in manifest.notes:
+        output.print(Text(note), soft_wrap=True)
 
 
 def _pipelined(manifest: Manifest) -> list[LoopSchedule]:
@@ -88,6 +88,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
     tasks = [task for kernel in manifest.kernels for task in kernel.tasks]
     return {
         "origins": manifest.origins,
+        **({"notes": list(manifest.notes)} if manifest.notes else {}),
         "loops": [asdict(loop) for loop in _pipelined(manifest)],
         "tasks": [{"task": task.name, **asdict(task.resources)} for task in tasks if task.resources is not None],
     }
