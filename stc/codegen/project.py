@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.codegen.cards import cards_of
 from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
@@ -95,10 +96,24 @@ def emit_project(
     generation = time.perf_counter() - begin - packing
     report.setdefault("compile_seconds", {}).update({"code generation": generation, "packing": packing})
     texts[PLATFORM_FILE] = platform.text
+    cards = [it.folder for it in manifest.bitstreams if it.folder is not None]
+    for folder, (of_card, data) in zip(cards, _cards(module, model, platform, options, tolerance) if cards else (), strict=True):
+        texts |= {f"{folder}/{name}": text for name, text in {**of_card, PLATFORM_FILE: platform.text}.items()}
+        files += [replace(file, path=f"{folder}/{file.path}") for file in data]
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
     texts |= {"schedule.toml": schedule} if schedule else {}
-    write_at_once(out, texts, files)
+    write_at_once(out, texts, files, cards)
+
+
+def _cards(
+    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
+) -> Iterator[tuple[dict[str, str], list[DataFile]]]:
+    """Texts and files of the project of each card alone."""
+    alone = {**options, "groups": ""}
+    for card in cards_of(module, model.name, model.parameters, model.references):
+        texts, files, _, _ = project_files(card.module, card.model, platform, alone, tolerance)
+        yield texts, files
 
 
 def project_files(
@@ -153,8 +168,8 @@ def _constants(design: Design, model: Model) -> dict[HostValue, DataFile]:
     return {tensor: constant_file(names[tensor], tensor.value, design.host, model.parameters) for tensor in constants}
 
 
-def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -> None:
-    """Write into a sibling folder and rename it, so that `out` is whole or absent."""
+def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile], inner: Sequence[str] = ()) -> None:
+    """Write into a sibling folder and rename it, so that `out` is whole or absent. `inner`: folders of it that are projects, too."""
     out = out.absolute()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -166,9 +181,10 @@ def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) ->
             _path(partial, name).write_text(text)
         for file in files:
             _path(partial, file.path).write_bytes(file.data)
-        copy_headers(partial / FOLDER)
-        if uses_ap_types(text for name, text in texts.items() if name.endswith((".h", ".cpp"))):
-            copy_ap_types(partial / FOLDER / AP_TYPES)
+        for project in (partial, *(partial / name for name in inner)):
+            copy_headers(project / FOLDER)
+            if uses_ap_types(text for name, text in texts.items() if name.endswith((".h", ".cpp"))):
+                copy_ap_types(project / FOLDER / AP_TYPES)
         partial.chmod(0o755)
         if out.exists():
             out.rmdir()

@@ -19,7 +19,9 @@ def with_bitstreams(manifest: Manifest, *, cards: bool) -> Manifest:
     device; as it is where there is one kernel. No two kernels share a buffer then."""
     if len(manifest.kernels) < 2:
         return manifest
-    bitstreams = tuple(Bitstream(kernel.name, index if cards else 0) for index, kernel in enumerate(manifest.kernels))
+    names = [kernel.name for kernel in manifest.kernels]
+    on_cards = (Bitstream(name, index, f"card{index}") for index, name in enumerate(names))
+    bitstreams = tuple(on_cards if cards else (Bitstream(name) for name in names))
     steps = _Plan(manifest, takes_turns=not cards).steps()
     return replace(manifest, kernels=tuple(map(_with_own_buffers, manifest.kernels)), bitstreams=bitstreams, steps=steps)
 
