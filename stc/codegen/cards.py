@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, VectorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from stc.codegen.golden import Reference
@@ -30,6 +30,8 @@ MOST_OF_CARDS = 100 * MOST_STEPS
 """Operations that are executed to learn what crosses: minutes."""
 WORDS = "_words"
 """Behind the name of what crosses, as an input or result of a card."""
+
+GOLDEN_OF_CARDS = f"executed: the reference runs of the model; of tensors '*{WORDS}', the IR as emitted, on numpy"
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ def cards_of(
 
 @dataclass
 class _Slice:
-    """What the host does before a kernel: `ops` of @main that its operands come from, the `arguments` of these, and results of other
-    kernels (`cuts`)."""
+    """What the host does before a kernel: `ops` of @main that its operands come from, the `arguments` of these, and results of
+    other kernels (`cuts`)."""
 
     ops: set[Operation] = field(default_factory=set[Operation])
     arguments: dict[BlockArgument, None] = field(default_factory=dict[BlockArgument, None])
@@ -112,8 +114,9 @@ def _name_of(value: SSAValue) -> str:
 
 def _words_type(value: SSAValue) -> tuple[TensorType[Attribute], ItensorType]:
     """Packed words as a tensor of their entries, and the layout that packs it."""
-    kind = value.type
-    assert isinstance(kind, TensorType) and isinstance(word := kind.element_type, VectorType)
+    kind = _tensor(value)
+    word = kind.element_type
+    assert isinstance(word, VectorType)
     lanes, entries = word.get_shape(), prod(kind.get_shape()) * prod(word.get_shape())
     order = row_major([entries], lanes)
     return TensorType(word.element_type, [entries]), ItensorType.from_order(order, word.element_type)
@@ -134,7 +137,7 @@ def _crossed(
     ops = list(copy.body.block.ops)
     terminator, wanted = ops[-1], [ops[at].results[index] for at, index in places]
     terminator.operands = wanted
-    copy.function_type = func.FunctionType.from_lists([argument.type for argument in copy.body.block.args],
+    copy.function_type = FunctionType.from_lists([argument.type for argument in copy.body.block.args],
                                                       [value.type for value in wanted])
     copy.res_attrs = None
     arrays = {**parameters, **reference.inputs}
@@ -174,7 +177,7 @@ def _module_of(
     block.add_op(func.ReturnOp(*results))
     given = [_without_host(entry_of(function.arg_attrs, argument.index)) for argument in arguments]
     given += [DictionaryAttr(NAME.entry(names[value])) for value in own.cuts]
-    kind = func.FunctionType.from_lists([argument.type for argument in block.args], [value.type for value in results])
+    kind = FunctionType.from_lists([argument.type for argument in block.args], [value.type for value in results])
     main = func.FuncOp("main", kind, Region(block), arg_attrs=ArrayAttr(given), res_attrs=ArrayAttr(attributes))
     return ModuleOp([main]), [NAME.of(entry) or "" for entry in given], [NAME.of(entry) or "" for entry in attributes]
 

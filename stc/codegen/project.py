@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from stc.codegen.cards import cards_of
+from stc.codegen.cards import GOLDEN_OF_CARDS, cards_of
 from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
@@ -112,15 +113,16 @@ def _cards(
     """Texts and files of the project of each card alone."""
     alone = {**options, "groups": ""}
     for card in cards_of(module, model.name, model.parameters, model.references):
-        texts, files, _, _ = project_files(card.module, card.model, platform, alone, tolerance)
+        texts, files, _, _ = project_files(card.module, card.model, platform, alone, tolerance, {"golden": GOLDEN_OF_CARDS})
         yield texts, files
 
 
 def project_files(
-    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
+    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float,
+    origins: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[dict[str, str], list[DataFile], Manifest, float]:
     """All texts by file name and all data files, checked against the emission rules, the manifest among them, and the seconds that
-    packing parameters took."""
+    packing parameters took. `origins`: of figures that are not from where those of all projects are."""
     design = checked_design(module, platform)
     hls = print_hls(design)
     begin = time.perf_counter()
@@ -137,6 +139,7 @@ def project_files(
     manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts)
     if (groups := options.get("groups")) in SEPARATE:
         manifest = with_bitstreams(manifest, cards=groups == CARDS)
+    manifest = replace(manifest, origins={**manifest.origins, **origins})
     sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
     manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
     texts = {
@@ -169,7 +172,7 @@ def _constants(design: Design, model: Model) -> dict[HostValue, DataFile]:
 
 
 def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile], inner: Sequence[str] = ()) -> None:
-    """Write into a sibling folder and rename it, so that `out` is whole or absent. `inner`: folders of it that are projects, too."""
+    """Write into a sibling folder and rename it, so that `out` is whole or absent. `inner`: its folders that are projects, too."""
     out = out.absolute()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

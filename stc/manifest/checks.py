@@ -168,7 +168,7 @@ def _references(manifest: Manifest) -> Iterator[Complaint]:
         if step.action not in ("launch", "load") or step.port is not None:
             yield from _one_of(ports.get(step.kernel, ()), step.port, f"{path}.port", "port")
         if step.action in ("keep", "restore"):
-            kept = {earlier.words for earlier in manifest.steps[: index + 1] if earlier.action == "keep"} - {None}
+            kept = {earlier.words or "" for earlier in manifest.steps[: index + 1] if earlier.action == "keep"}
             yield from _one_of(kept, step.words, f"{path}.words", "what is kept before")
         if step.action in ("pack", "unpack") or step.tensor is not None:
             yield from _one_of(tensors, step.tensor, f"{path}.tensor", "tensor")

@@ -151,7 +151,8 @@ def compile_from(
                              measured_loops(model.module))
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
-        schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings), **_bitstreams_report(manifest)},
+        schedule=schedule,
+        of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings), **_bitstreams_report(manifest)},
     )
     return report
 
@@ -254,7 +255,9 @@ def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
 
 def _narrowed(start: Start, made: _Made, original: ModuleOp, progress: Progress, *, is_named: bool) -> _Made:
     """`made`; one of `original` with narrower tokens where it is a cheapest design that takes more than the plan."""
-    while start.options.lanes == 0 and (options := narrower(made.options, taken_at_once(made.options, made.report["resources"]))) is not None:
+    while start.options.lanes == 0:
+        if (options := narrower(made.options, taken_at_once(made.options, made.report["resources"]))) is None:
+            break
         wide, narrow = made.options.token_lanes, options.lanes
         told = f"the cheapest design with tokens of {wide} entries is beyond the plan of {options.platform}; instead, of {narrow}"
         _exchange(start.model.module, original.clone().detach_region(0))

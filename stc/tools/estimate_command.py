@@ -50,7 +50,12 @@ def _proposed(directory: Path, cut: Path | None) -> Told:
     if is_foreign(directory):
         what = "nothing is estimated of tasks of a design that stc did not write"
         raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
-    proposal = propose(sound_manifest(directory), directory)
+    manifest = sound_manifest(directory)
+    if manifest.bitstreams:
+        what = f"its kernels are in {len(manifest.bitstreams)} bitstreams, which have all dies each"
+        accepted = "the folder of one card, or a project compiled without --groups"
+        raise CompileError(what, where=f"{directory} --dies", accepted=accepted)
+    proposal = propose(manifest, directory)
     if cut is not None:
         write_cut(proposal, directory, cut)
     return Told(True, proposal.as_json(), proposal.show)

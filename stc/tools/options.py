@@ -124,8 +124,8 @@ Dies = Annotated[
 Groups = Annotated[
     str,
     typer.Option(
-        help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked; bitstream-each: one for "
-        "each group, loaded in turn; cards: a device for each group."
+        help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked; bitstream-each: one "
+        "for each group, loaded in turn; cards: a device for each group."
     ),
 ]
 Layers = Annotated[

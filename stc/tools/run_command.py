@@ -43,9 +43,10 @@ def run_command(
     chosen = _host(device, host)
     if xclbin is not None and device == CSIM:
         raise CompileError("C simulation loads no binary", where=f"--xclbin {xclbin}", accepted="--device xrt, or no --xclbin")
-    if xclbin is not None and not (xclbin.is_dir() if several else xclbin.is_file()):
-        what, accepted = ("no such folder", "that of this project's binaries") if several else ("no such file", "an xclbin of this project")
-        raise CompileError(what, where=str(xclbin), accepted=accepted)
+    if xclbin is not None and several and not xclbin.is_dir():
+        raise CompileError("no such folder", where=str(xclbin), accepted="that of this project's binaries")
+    if xclbin is not None and not several and not xclbin.is_file():
+        raise CompileError("no such file", where=str(xclbin), accepted="an xclbin of this project")
     with messages.status("building the host and its device"):
         command, environment = _command(directory.resolve(), device, chosen, xclbin)
     messages.print(f"device: {_told(device)}; host: {'host.cpp' if chosen == CPP else 'host.py'}", markup=False)

@@ -79,12 +79,14 @@ def banks_of(memory: ExternalMemory) -> list[Bank]:
 def write_xclbin(
     path: Path, projects: Mapping[Path, Manifest], memory: ExternalMemory, libraries: Sequence[Path], bitstream: str | None = None
 ) -> None:
-    """An xclbin with the kernels of all projects, by their folders, or of one `bitstream` of a project; written whole or not at all.
+    """An xclbin with the kernels of all projects, by their folders, or of one `bitstream` of a project; written whole or not at
+    all.
 
     `libraries`: what stc.runtime.shared_kernel builds of each. CompileError where a connectivity.cfg is unusable.
     """
     name = "_".join(manifest.name for manifest in projects.values())
-    links = [link for folder, manifest in projects.items() for file in _files(manifest, bitstream) for link in _links(folder / file)]
+    files = [folder / file for folder, manifest in projects.items() for file in _files(manifest, bitstream)]
+    links = [link for file in files for link in _links(file)]
     kernels = [kernel for manifest in projects.values() for kernel in manifest.kernels if bitstream in (None, kernel.name)]
     units = [(kernel, unit) for kernel in kernels for unit in kernel.built if unit.starts]
     names = [unit.name for _, unit in units]
