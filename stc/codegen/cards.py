@@ -18,11 +18,11 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from stc.codegen.golden import Reference
 from stc.codegen.host_plan import argument_name, entry_of, main_function, result_hint
-from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.facts import HOST, NAME
 from stc.dialects.itensor import ItensorType
 from stc.execution.run import execute
+from stc.execution.undefined import undefined_as
 from stc.execution.work import MOST_STEPS
 from stc.iteration.layout_orders import row_major
 
@@ -31,6 +31,8 @@ MOST_OF_CARDS = 100 * MOST_STEPS
 WORDS = "_words"
 """Behind the name of what crosses, as an input or result of a card."""
 
+ANY_INTEGER = 2.0**64
+"""The allowed error of an integer that nobody has written."""
 GOLDEN_OF_CARDS = f"executed: the reference runs of the model; of tensors '*{WORDS}', the IR as emitted, on numpy"
 
 
@@ -44,6 +46,14 @@ class CardReference:
     uncertainty: Mapping[str, np.ndarray]
     unspecified: Mapping[str, np.ndarray]
     unrounded: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Entries of what crosses, and which of them nobody has written: they fill up words, or are beyond a size known at run time."""
+
+    entries: np.ndarray
+    unwritten: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -65,14 +75,11 @@ class Card:
 def cards_of(
     module: ModuleOp, name: str, parameters: Mapping[str, np.ndarray], references: Sequence[Reference]
 ) -> Iterator[Card]:
-    """A card for each kernel of `module` (level L6), in order. CompileError where what crosses depends on run-time sizes."""
+    """A card for each kernel of `module` (level L6), in order. CompileError where what crosses takes too long to compute."""
     function = main_function(module)
     kernels = [op for op in function.body.block.ops if isinstance(op, KernelOp)]
     slices = {kernel: _slice(kernel) for kernel in kernels}
     crossing = list(dict.fromkeys(value for own in slices.values() for value in own.cuts))
-    if any(kernel.symbols for kernel in kernels):
-        accepted = "--groups bitstream-each, or sizes that are known"
-        raise CompileError("what crosses depends on run-time sizes", where="--groups cards", accepted=accepted)
     names = {value: f"{_name_of(value)}{WORDS}" for value in crossing}
     made = [_crossed(module, function, crossing, names, parameters, reference) for reference in references]
     for index, kernel in enumerate(kernels):
@@ -129,7 +136,7 @@ def _crossed(
     names: Mapping[SSAValue, str],
     parameters: Mapping[str, np.ndarray],
     reference: Reference,
-) -> dict[str, np.ndarray]:
+) -> dict[str, _Words]:
     """What crosses, by name, for a draw of the model's inputs."""
     places = [(list(function.body.block.ops).index(owner), tuple(owner.results).index(value))
               for value in crossing if isinstance(owner := value.owner, Operation)]
@@ -142,8 +149,17 @@ def _crossed(
     copy.res_attrs = None
     arrays = {**parameters, **reference.inputs}
     given = [arrays[argument_name(function, argument.index)] for argument in function.body.block.args]
-    found = execute(copy, given, most_steps=MOST_OF_CARDS)
-    return {names[value]: array.reshape(-1) for value, array in zip(crossing, found, strict=True)}
+    found: list[list[np.ndarray]] = []
+    for content in (0, 1):
+        with undefined_as(content):
+            found.append(execute(copy, given, most_steps=MOST_OF_CARDS))
+    return {names[value]: _Words(array.reshape(-1), ~_same(array, other).reshape(-1))
+            for value, array, other in zip(crossing, *found, strict=True)}
+
+
+def _same(array: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which entries are, NaN among them."""
+    return (array == other) | ((array != array) & (other != other))
 
 
 def _module_of(
@@ -206,14 +222,18 @@ def _without_host(entry: DictionaryAttr | None) -> DictionaryAttr:
 
 
 def _reference(
-    whole: Reference, words: Mapping[str, np.ndarray], inputs: Sequence[str], outputs: Sequence[str]
+    whole: Reference, words: Mapping[str, _Words], inputs: Sequence[str], outputs: Sequence[str]
 ) -> CardReference:
     """A draw of a card: the model's where it has the names, else what crosses."""
 
     def of(names: Sequence[str], arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: arrays[name] for name in names if name in arrays}
 
+    entries = {name: crossed.entries for name, crossed in words.items()}
+    floats = {name for name, array in entries.items() if np.issubdtype(array.dtype, np.floating)}
+    unspecified = {name: words[name].unwritten for name in floats}
+    free = {name: np.where(words[name].unwritten, ANY_INTEGER, 0.0) for name in words.keys() - floats}
     return CardReference(
-        whole.name, of(inputs, {**whole.inputs, **words}), of(outputs, {**whole.golden, **words}), of(outputs, whole.uncertainty),
-        of(outputs, whole.unspecified), of(outputs, whole.unrounded),
+        whole.name, of(inputs, {**whole.inputs, **entries}), of(outputs, {**whole.golden, **entries}),
+        of(outputs, {**whole.uncertainty, **free}), of(outputs, {**whole.unspecified, **unspecified}), of(outputs, whole.unrounded),
     )
