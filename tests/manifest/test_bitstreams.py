@@ -10,16 +10,27 @@ import pytest
 from stc.diagnostics import CompileError
 from stc.manifest.bitstreams import with_bitstreams
 from stc.manifest.files import from_json, to_json
-from stc.manifest.schema import SCHEMA_VERSION, Bitstream, HostTensor, Kernel, Manifest, Order, OrderCoordinate, OrderLoop, Port, Step
+from stc.manifest.schema import (
+    SCHEMA_VERSION,
+    Bitstream,
+    HostTensor,
+    Kernel,
+    Manifest,
+    Order,
+    OrderCoordinate,
+    OrderLoop,
+    Port,
+    Step,
+)
 
 ORDER = Order((1,), (OrderLoop(16, 1),), (OrderCoordinate((0,), 0),))
 Kind = Literal["input", "parameter", "output", "intermediate"]
 
 
 def port(name: str, kind: Kind, buffer: str, tensor: str = "", *, writes: bool = False, updates: str | None = None) -> Port:
-    order = ORDER if tensor else None
-    return Port(name, kind, "write" if writes else "read", "f32", 16, 1, 64, buffer, tensor or buffer, (16,) if tensor else (), order,
-                updates=updates)
+    order, shape = (ORDER, (16,)) if tensor else (None, ())
+    direction = "write" if writes else "read"
+    return Port(name, kind, direction, "f32", 16, 1, 64, buffer, tensor or buffer, shape, order, updates=updates)
 
 
 def kernel(name: str, *ports: Port) -> Kernel:
@@ -56,8 +67,8 @@ def test_a_device_that_loads_in_turn_loses_its_memory() -> None:
     ]
     assert each.takes_turns and each.cards == 1 and from_json(to_json(each), "three") == each
     assert [{port.buffer for port in kernel.ports} for kernel in each.kernels] == [{"x", "h"}, {"h2", "g"}, {"x2", "h3", "g2", "y"}]
-    assert each.links_note == ("not modelled, and in no cycles: 3 loads of a bitstream a run and 4 buffers (256 bytes) that go through "
-                               "the host between 3 bitstreams")
+    assert each.links_note == ("not modelled, and in no cycles: 3 loads of a bitstream a run and 4 buffers (256 bytes) that go "
+                               "through the host between 3 bitstreams")
 
 
 def test_cards_keep_what_they_have() -> None:
@@ -80,7 +91,7 @@ def test_one_kernel_is_one_bitstream() -> None:
 
 @pytest.mark.parametrize(("broken", "complaint"), [
     ({"bitstreams": (Bitstream("a"),)}, "field 'bitstreams' is not one for each kernel, in their order; accepted: a, b, c"),
-    ({"steps": steps(("launch", "a")) + (Step("restore", "b", "h2", words="h"),)}, "field 'steps[1].words' "),
+    ({"steps": (*steps(("launch", "a")), Step("restore", "b", "h2", words="h"))}, "field 'steps[1].words' "),
 ])
 def test_manifests_that_contradict_themselves(broken: dict[str, object], complaint: str) -> None:
     wrong = replace(with_bitstreams(three(), cards=False), **broken)
