@@ -61,7 +61,8 @@ class Accelerator:
         names = dict.fromkeys(port.buffer for kernel in self.manifest.kernels for port in kernel.ports)
         if unknown := [name for name in buffers or {} if name not in names]:
             raise CompileError(f"no kernel has a buffer '{unknown[0]}'", accepted=", ".join(names))
-        if missing := [name for name in names if name not in self._own and name not in (buffers or {})]:
+        missing = [name for name in names if name not in self._own and name not in (buffers or {})]
+        if missing and not self.manifest.takes_turns:  # whose host makes buffers whenever it loads a bitstream
             raise CompileError(f"buffer '{missing[0]}' is not given", accepted=", ".join(missing))
         with self._launching:
             self._accelerator.buffers = {**self._own, **(buffers or {})}

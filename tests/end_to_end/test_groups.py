@@ -131,12 +131,13 @@ def test_each_card_is_a_project_of_its_own(on_cards: Path, stc: Stc) -> None:
     assert [kernel.name for card in cards for kernel in read_manifest(card).kernels] == [FIRST, SECOND]
     first, second = (simulate(card, optimisation=0) for card in cards)
     assert first.passed and second.passed and first.cycles and second.cycles
-    assert simulate(on_cards, optimisation=0).cycles == first.cycles + second.cycles
-    (crossing,) = Accelerator(cards[0])(x := Accelerator(cards[0]).golden("input")).values()
-    given = dict.fromkeys(Accelerator(cards[1]).golden("input"), crossing)
-    expected = Accelerator(on_cards).golden("output")["out"]
-    for found in (Accelerator(cards[1])(given)["out"], Accelerator(on_cards)(x)["out"]):
-        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert json.loads((on_cards / "report.json").read_text())["throughput"]["cycles"] == first.cycles + second.cycles
+    gives, takes = (read_manifest(card).draws for card in cards)
+    words = "linear_relu_0_fc_2_words"
+    assert all(one.tensors[words].sha256 == other.tensors[words].sha256 for one, other in zip(gives, takes, strict=True))
+    accelerator = Accelerator(on_cards)
+    found, expected = accelerator(accelerator.golden("input"))["out"], accelerator.golden("output")["out"]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
     assert "of tensors '*_words', the IR as emitted" in read_manifest(cards[0]).origins["golden"]
     require_xrt()
     done = stc("run", on_cards, "--device", "xrt", "--host", "python")
