@@ -104,9 +104,11 @@ class CsimBuffer:
     def require_held(self, device: CsimDevice) -> None:
         """RuntimeError where this is no memory of `device` as it is."""
         own, loaded = self._home
+        if not own.kernels.manifest.bitstreams:
+            return
         if own is not device:
             raise RuntimeError("buffer of another device")
-        if own.kernels.manifest.bitstreams and own.loaded is not loaded:
+        if own.loaded is not loaded:
             raise RuntimeError("buffer that was lost when the device loaded another bitstream")
 
 
