@@ -22,6 +22,7 @@ from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
+from stc.manifest.bitstreams import SEPARATE
 from stc.platforms.budget import PLAN, SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
 from stc.platforms.platform import DEFAULT_PLATFORM, load_platform
@@ -44,7 +45,8 @@ DECIDED_BY = {
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
 UNCHECKED, TOGETHER = "unchecked", "together"
-"""Whether all kernels have to fit the plan together, which are linked into one bitstream."""
+"""Whether all kernels have to fit the plan together, where they are linked into one bitstream."""
+GROUPS = (UNCHECKED, TOGETHER, *SEPARATE)
 
 APART, IN_TURN = "apart", "in-turn"
 """Whether memory ports bring the parameters of one computation each, or of several."""
@@ -72,7 +74,8 @@ class PipelineOptions(ArgSpecConvertible):
     (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
     `search_within`: a budget of which the search knows instead, since what it chose within `budget` took more; empty for none.
     `search_rank`: which of the designs that the search finds is taken, 1 for the best by its model.
-    `groups`: together refuses a design whose kernels, all in one bitstream, take more than the platform's plan allows; unchecked.
+    `groups`: together refuses a design whose kernels, all in one bitstream, take more than the platform's plan allows; unchecked;
+    bitstream-each and cards: each kernel is a bitstream of its own, all in turn on one device, or each on a device of its own.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`,
@@ -133,8 +136,11 @@ class PipelineOptions(ArgSpecConvertible):
             Budget.parse(self.search_within)
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
-        if self.groups not in (UNCHECKED, TOGETHER):
-            raise CompileError(f"groups is '{self.groups}'", accepted=f"{UNCHECKED} or {TOGETHER}")
+        if self.groups not in GROUPS:
+            raise CompileError(f"groups is '{self.groups}'", accepted=f"{', '.join(GROUPS[:-1])} or {GROUPS[-1]}")
+        if self.groups in SEPARATE and self.dies != PipelineOptions.dies:
+            what = f"groups={self.groups} with dies={self.dies}, which places the units of all groups on one device"
+            raise CompileError(what, accepted=f"dies={PipelineOptions.dies}, or groups={UNCHECKED} or {TOGETHER}")
         if self.weight_ports not in (APART, IN_TURN):
             raise CompileError(f"weight-ports is '{self.weight_ports}'", accepted=f"{APART} or {IN_TURN}")
         if self.layers > 1 and self.units == PipelineOptions.units:

@@ -185,13 +185,18 @@ def _design_parts(module: ModuleOp, clock_ns: float, widest: int) -> dict[str, R
     return parts
 
 
+def _of_kernel(kernel: KernelOp, platform: Platform) -> dict[str, Any]:
+    total = _sum(kernel_parts(kernel, platform.cycle_ns, platform.memory.word_bits).values())
+    return {"total": asdict(total), "share": total.shares_of(platform.usable), "memory_ports": len(memory_ports(kernel))}
+
+
 # Report -----------------------------------------------------------------------------------------------------------------
 
 
 def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
     """The section "resources" of report.json: all kernels together, by what they are for, against what a plan may use.
 
-    `share`: of all dies; `share_of_slr`: of each die alone, for a design that is on one.
+    `share`: of all dies; `share_of_slr`: of each die alone, for a design that is on one. `kernels`: of each alone, with its ports.
     """
     parts = _design_parts(module, platform.cycle_ns, platform.memory.word_bits)
     total = _sum(parts.values())
@@ -202,6 +207,7 @@ def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
         "total": asdict(total),
         "parts": {name: asdict(count) for name, count in parts.items()},
         "share": total.shares_of(platform.usable),
+        "kernels": {op.sym_name.data: _of_kernel(op, platform) for op in module.walk() if isinstance(op, KernelOp)},
         "share_of_slr": [total.shares_of(slr.scaled(platform.plan)) for slr in platform.slrs],
         "tasks": {
             task.sym_name.data: {**asdict(task_resources(task, platform.cycle_ns)), "operators": dict(task_operators(task))}

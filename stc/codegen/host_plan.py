@@ -323,7 +323,7 @@ class _Planner:
         result, place = kernel.outputs[index], kernel.places[index]
         packed = _packed_type(result, kernel)
         unpacks = [use.operation for use in result.uses if isinstance(use.operation, UnpackOp)]
-        name = _result_hint(kernel, index)
+        name = result_hint(kernel, index)
         updated = None if place is None else self._updated_buffer(kernel, index, place)
         if not unpacks:
             self._buffers[result] = updated or Buffer(name, "intermediate", packed, None, None)
@@ -362,7 +362,7 @@ def _moves_data(op: Operation) -> bool:
     return last is not None and all(isinstance(value, BlockArgument) for value in last.operands)
 
 
-def _result_hint(kernel: KernelOp, index: int) -> str:
+def result_hint(kernel: KernelOp, index: int) -> str:
     """What to call a result that has no name of its own: as the kernel and its memory there."""
     memory = kernel.terminator.arguments[index].owner
     own = memory.sym_name.data if isinstance(memory, MemoryOp) else str(index)

@@ -7,14 +7,16 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.codegen.cards import GOLDEN_OF_CARDS, cards_of
 from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
@@ -23,9 +25,10 @@ from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
 from stc.codegen.parameters import DataFile, constant_file, parameter_file
-from stc.codegen.templates import render
+from stc.codegen.templates import CONNECTIVITY, render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
+from stc.manifest.bitstreams import CARDS, SEPARATE, with_bitstreams
 from stc.manifest.files import MANIFEST, digest, to_json
 from stc.manifest.schema import Manifest
 from stc.platforms.platform import DEFAULT_PLATFORM, PLATFORM_FILE, Platform, load_platform
@@ -94,17 +97,32 @@ def emit_project(
     generation = time.perf_counter() - begin - packing
     report.setdefault("compile_seconds", {}).update({"code generation": generation, "packing": packing})
     texts[PLATFORM_FILE] = platform.text
+    cards = [it.folder for it in manifest.bitstreams if it.folder is not None]
+    for folder, (of_card, data) in zip(cards, _cards(module, model, platform, options, tolerance) if cards else (), strict=True):
+        texts |= {f"{folder}/{name}": text for name, text in {**of_card, PLATFORM_FILE: platform.text}.items()}
+        files += [replace(file, path=f"{folder}/{file.path}") for file in data]
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
     texts |= {"schedule.toml": schedule} if schedule else {}
-    write_at_once(out, texts, files)
+    write_at_once(out, texts, files, cards)
+
+
+def _cards(
+    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
+) -> Iterator[tuple[dict[str, str], list[DataFile]]]:
+    """Texts and files of the project of each card alone."""
+    alone = {**options, "groups": ""}
+    for card in cards_of(module, model.name, model.parameters, model.references):
+        texts, files, _, _ = project_files(card.module, card.model, platform, alone, tolerance, {"golden": GOLDEN_OF_CARDS})
+        yield texts, files
 
 
 def project_files(
-    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
+    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float,
+    origins: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[dict[str, str], list[DataFile], Manifest, float]:
     """All texts by file name and all data files, checked against the emission rules, the manifest among them, and the seconds that
-    packing parameters took."""
+    packing parameters took. `origins`: of figures that are not from where those of all projects are."""
     design = checked_design(module, platform)
     hls = print_hls(design)
     begin = time.perf_counter()
@@ -119,6 +137,9 @@ def project_files(
             what = f"stc.host names '{step.part}', and nobody says what PyTorch runs there"
             raise CompileError(what, where="@main", accepted="IR of a model compiled with --host, as --emit-ir leaves it")
     manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts)
+    if (groups := options.get("groups")) in SEPARATE:
+        manifest = with_bitstreams(manifest, cards=groups == CARDS)
+    manifest = replace(manifest, origins={**manifest.origins, **origins})
     sources = {"kernel.h": hls.header, "kernel.cpp": hls.source, "layout.h": print_layout(design)}
     manifest = replace(manifest, design=digest("".join(sources.values()).encode())[:DIGITS])
     texts = {
@@ -126,7 +147,8 @@ def project_files(
         **render(manifest, platform),
         MANIFEST: to_json(manifest),
     }
-    check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"], platform.memory)
+    links = "".join(text for name, text in texts.items() if name.startswith(CONNECTIVITY))
+    check_project_text(texts["kernel.h"], texts["kernel.cpp"], links, platform.memory)
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
     files += programs
@@ -149,8 +171,8 @@ def _constants(design: Design, model: Model) -> dict[HostValue, DataFile]:
     return {tensor: constant_file(names[tensor], tensor.value, design.host, model.parameters) for tensor in constants}
 
 
-def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -> None:
-    """Write into a sibling folder and rename it, so that `out` is whole or absent."""
+def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile], inner: Sequence[str] = ()) -> None:
+    """Write into a sibling folder and rename it, so that `out` is whole or absent. `inner`: its folders that are projects, too."""
     out = out.absolute()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -162,9 +184,10 @@ def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) ->
             _path(partial, name).write_text(text)
         for file in files:
             _path(partial, file.path).write_bytes(file.data)
-        copy_headers(partial / FOLDER)
-        if uses_ap_types(text for name, text in texts.items() if name.endswith((".h", ".cpp"))):
-            copy_ap_types(partial / FOLDER / AP_TYPES)
+        for project in (partial, *(partial / name for name in inner)):
+            copy_headers(project / FOLDER)
+            if uses_ap_types(text for name, text in texts.items() if name.endswith((".h", ".cpp"))):
+                copy_ap_types(project / FOLDER / AP_TYPES)
         partial.chmod(0o755)
         if out.exists():
             out.rmdir()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from math import prod
 from typing import Any
 
@@ -12,11 +13,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from stc.codegen.cpp_types import word_typedef
 from stc.codegen.source_lines import broken_lines
 from stc.manifest.element_types import element_type
-from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step, Stream, Unit
+from stc.manifest.schema import Bitstream, HostTensor, Kernel, Manifest, Port, Step, Stream, Unit
 from stc.names import comment_text
 from stc.platforms.platform import Platform
 
-TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
+TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp", "host.py", "Makefile")
+CONNECTIVITY = "connectivity"
+"""What the names of link configurations begin with: `connectivity.cfg`, or `connectivity.KERNEL.cfg` for each bitstream."""
 
 
 def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
@@ -28,6 +31,9 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "tag": _tag_of(platform),
         "buffers": _buffers(manifest),
         "kernel_names": " ".join(unit.name for kernel in manifest.kernels for unit in kernel.built),
+        "binaries": _binaries(manifest),
+        "kept_words": {it.words: manifest.kernel(it.kernel).port(it.port or "") for it in manifest.steps if it.action == "keep"},
+        "phases": _by_bitstream(manifest),
         "moved": {port.buffer for port in _moved(manifest)},
         "steps": _phases(manifest),
         "started": [unit for kernel in manifest.kernels for unit in kernel.built if unit.starts],
@@ -38,7 +44,30 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
     texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
+    links = environment.get_template(f"{CONNECTIVITY}.cfg.j2")
+    for name, kernels in _linked(manifest).items():
+        texts[name] = links.render(context, m={"name": manifest.name, "kernels": kernels})
     return {name: broken_lines(text) if name.endswith(".cpp") else text for name, text in texts.items()}
+
+
+def _binaries(manifest: Manifest) -> list[tuple[str, list[str]]]:
+    """The name of each binary, and the compute units in it."""
+    units = {kernel.name: [unit.name for unit in kernel.built] for kernel in manifest.kernels}
+    return list(units.items()) if manifest.bitstreams else [(manifest.name, [name for names in units.values() for name in names])]
+
+
+def _by_bitstream(manifest: Manifest) -> list[tuple[Bitstream, list[Step]]]:
+    """What is done with each bitstream in turn, but for what PyTorch runs."""
+    own = {bitstream.kernel: bitstream for bitstream in manifest.bitstreams}
+    steps = [step for step in manifest.steps if step.action not in ("host-torch", "load") and step.kernel in own]
+    return [(own[kernel], list(those)) for kernel, those in groupby(steps, key=lambda step: step.kernel)]
+
+
+def _linked(manifest: Manifest) -> dict[str, Sequence[Kernel]]:
+    """The kernels of each link configuration, by the name of its file."""
+    if not manifest.bitstreams:
+        return {f"{CONNECTIVITY}.cfg": manifest.kernels}
+    return {f"{CONNECTIVITY}.{kernel.name}.cfg": [kernel] for kernel in manifest.kernels}
 
 
 def _quoted(text: str) -> str:
@@ -138,6 +167,7 @@ def _functions(manifest: Manifest) -> dict[str, Any]:
     return {
         "like": like,
         "port": port_of,
+        "kept": lambda step: port_of(next(it for it in reversed(manifest.steps) if it.action == "keep" and it.words == step.words)),
         "unit": lambda port: owner(port).unit_of(port.name),
         "position": lambda port: owner(port).unit_of(port.name).ports.index(port.name),
         "receiver": _receiver,

@@ -165,10 +165,12 @@ def _references(manifest: Manifest) -> Iterator[Complaint]:
             yield from _one_of(parts, step.part, f"{path}.part", "host part")
             continue
         yield from _one_of(ports, step.kernel, f"{path}.kernel", "kernel")
-        moves = step.action != "launch"
-        if moves or step.port is not None:
+        if step.action not in ("launch", "load") or step.port is not None:
             yield from _one_of(ports.get(step.kernel, ()), step.port, f"{path}.port", "port")
-        if moves or step.tensor is not None:
+        if step.action in ("keep", "restore"):
+            kept = {earlier.words or "" for earlier in manifest.steps[: index + 1] if earlier.action == "keep"}
+            yield from _one_of(kept, step.words, f"{path}.words", "what is kept before")
+        if step.action in ("pack", "unpack") or step.tensor is not None:
             yield from _one_of(tensors, step.tensor, f"{path}.tensor", "tensor")
     for index, copy in enumerate(manifest.copies):
         yield from _one_of(tensors, copy.source, f"copies[{index}].source", "tensor")
@@ -180,6 +182,8 @@ def _references(manifest: Manifest) -> Iterator[Complaint]:
                 yield from _one_of(known, name, f"host_parts[{index}].{field}", role)
         if (part.program is None) == (part.source is None):
             yield Complaint(f"host_parts[{index}]", "has not one of program and source", "one of both")
+    if manifest.bitstreams and [it.kernel for it in manifest.bitstreams] != [kernel.name for kernel in manifest.kernels]:
+        yield Complaint("bitstreams", "is not one for each kernel, in their order", ", ".join(ports))
     yield from _draws(manifest)
     for k, kernel in enumerate(manifest.kernels):
         yield from _of_kernel(kernel, f"kernels[{k}]", set().union(*ports.values()))

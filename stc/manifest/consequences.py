@@ -39,7 +39,9 @@ def consequences(manifest: Manifest) -> Iterator[Complaint]:
         yield from _channels(kernel, f"kernels[{k}]")
         yield from _accesses(kernel, f"kernels[{k}]")
     for index, step in enumerate(manifest.steps):
-        if step.port is not None and step.tensor != (bound := manifest.kernel(step.kernel).port(step.port).tensor):
+        if step.words is not None or step.port is None:
+            continue
+        if step.tensor != (bound := manifest.kernel(step.kernel).port(step.port).tensor):
             yield Complaint(f"steps[{index}].tensor", f"is '{step.tensor}'", f"the tensor of port '{step.port}', '{bound}'")
 
 

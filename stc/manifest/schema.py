@@ -304,13 +304,15 @@ class HostTensor:
 @dataclass(frozen=True)
 class Step:
     """One action of the host: pack a tensor into a port, launch a kernel, unpack a port into a tensor, or let PyTorch run the host
-    part `part` (then `kernel` is empty)."""
+    part `part` (then `kernel` is empty). Between bitstreams: load that of `kernel`, which all memory of the device is lost by;
+    keep the words of the buffer of a port on the host, or restore them to that of another port, as `words` calls them."""
 
-    action: Literal["pack", "launch", "unpack", "host-torch"]
+    action: Literal["pack", "launch", "unpack", "host-torch", "load", "keep", "restore"]
     kernel: str
     port: str | None = None
     tensor: str | None = None
     part: str | None = field(default=None, metadata=LEFT_OUT)
+    words: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)
@@ -380,11 +382,22 @@ class Draw:
 
 
 @dataclass(frozen=True)
+class Bitstream:
+    """A binary with one of the kernels, called as that. `card`: the number of its device among those of the project, 0 where all
+    bitstreams take turns on one; `folder`: of a project of that card alone."""
+
+    kernel: str
+    card: int = 0
+    folder: str | None = field(default=None, metadata=LEFT_OUT)
+
+
+@dataclass(frozen=True)
 class Manifest:
     """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on.
 
     `draws`: what the design is checked with; runs that look at one of them only take the first. `tolerance`: that of floats, which
     `Draw.allowed` was made with. `design`: a checksum of the C++ of kernels and layout as emitted; empty where nobody made one.
+    `bitstreams`: where there are several, which kernel is in which; else one has all.
     """
 
     schema_version: int
@@ -402,13 +415,28 @@ class Manifest:
     draws: tuple[Draw, ...] = ()
     host_parts: tuple[HostPart, ...] = field(default=(), metadata=LEFT_OUT)
     design: str = field(default="", metadata=LEFT_OUT)
+    bitstreams: tuple[Bitstream, ...] = field(default=(), metadata=LEFT_OUT)
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
 
     @property
     def marks(self) -> tuple[str, ...]:
         """What a binary (xclbin) with the kernels of this project contains as text, and one of another project does not."""
-        return tuple(f"stc-{kernel.name}-{self.design}" for kernel in self.kernels) if self.design else ()
+        return tuple(self.mark_of(kernel.name) for kernel in self.kernels) if self.design else ()
+
+    def mark_of(self, kernel: str) -> str:
+        """What the binary with that kernel contains, of a project whose design has a checksum."""
+        return f"stc-{kernel}-{self.design}"
+
+    @property
+    def cards(self) -> int:
+        """How many devices it runs on."""
+        return 1 + max((bitstream.card for bitstream in self.bitstreams), default=0)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether bitstreams are loaded one after the other, on one device."""
+        return bool(self.bitstreams) and self.cards == 1
 
     @property
     def given(self) -> frozenset[str]:
@@ -420,6 +448,22 @@ class Manifest:
         """What figures and runs of the kernels alone leave out, in one sentence; None where that is nothing."""
         names = ", ".join(part.name for part in self.host_parts)
         return f"{names}: run by PyTorch in host.py, not counted or timed here; values behind it are PyTorch's" if names else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What figures leave out, a sentence each."""
+        return tuple(note for note in (self.host_note, self.links_note) if note is not None)
+
+    @property
+    def links_note(self) -> str | None:
+        """What figures leave out of what several bitstreams cost, in one sentence; None where there is one."""
+        if not self.bitstreams:
+            return None
+        restored = [self.kernel(step.kernel).port(step.port or "").bytes for step in self.steps if step.action == "restore"]
+        loads = sum(step.action == "load" for step in self.steps)
+        where = f"{loads} loads of a bitstream a run and " if loads else ""
+        crossing = f"{len(restored)} buffers ({sum(restored):,} bytes) that go through the host between {len(self.bitstreams)} "
+        return f"not modelled, and in no cycles: {where}{crossing}{'bitstreams' if loads else 'cards'}"
 
     def decides(self, output: str) -> bool:
         """Whether some draw does."""

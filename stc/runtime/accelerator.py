@@ -61,7 +61,8 @@ class Accelerator:
         names = dict.fromkeys(port.buffer for kernel in self.manifest.kernels for port in kernel.ports)
         if unknown := [name for name in buffers or {} if name not in names]:
             raise CompileError(f"no kernel has a buffer '{unknown[0]}'", accepted=", ".join(names))
-        if missing := [name for name in names if name not in self._own and name not in (buffers or {})]:
+        missing = [name for name in names if name not in self._own and name not in (buffers or {})]
+        if missing and not self.manifest.takes_turns:  # whose host makes buffers whenever it loads a bitstream
             raise CompileError(f"buffer '{missing[0]}' is not given", accepted=", ".join(missing))
         with self._launching:
             self._accelerator.buffers = {**self._own, **(buffers or {})}
@@ -109,7 +110,7 @@ class Accelerator:
 
     def _open(self, folder: Path, device: str | Opened, xclbin: Path | None, given: Collection[str]) -> Any:
         opened = device if isinstance(device, Opened) else self._device_called(device, folder)
-        path = xclbin or opened.xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
+        path = xclbin or opened.xclbin or folder / "build" / ("" if self.manifest.bitstreams else f"{self.manifest.name}.xclbin")
         self._device = opened.device
         return self._host.Accelerator(folder, opened.runtime, opened.device, path, given)
 
@@ -125,6 +126,9 @@ class Accelerator:
 
     def _buffer(self, name: str, size: int) -> Any:
         """Memory where the ports that are bound to a buffer find it."""
+        if self.manifest.bitstreams:
+            what = f"buffer '{name}' would be one of {len(self.manifest.bitstreams)} bitstreams, whose host makes all buffers"
+            raise CompileError(what, accepted="a project whose kernels are in one bitstream")
         xrt = self._accelerator.xrt
         bound = (port.name for kernel in self.manifest.kernels for port in kernel.ports if port.buffer == name)
         return xrt.bo(self._device, size, xrt.bo.normal, self._accelerator.banks[next(bound)])

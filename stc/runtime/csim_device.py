@@ -33,16 +33,26 @@ class CsimDevice:
 
     def __init__(self, kernels: SharedKernels):
         self.kernels = kernels
+        self.loaded: Xclbin | None = None
+        """Where the project has several: the bitstream whose kernels and buffers can be used."""
         self.started: dict[str, dict[str, CsimRun]] = {}
         """By kernel and compute unit what was started, and waits for the other units of the kernel."""
 
     def load_xclbin(self, xclbin: Xclbin | str) -> str:
-        """The identifier of the loaded design."""
+        """The identifier of the loaded design. Of several bitstreams each is a file called as its kernel."""
+        self.loaded = Xclbin(xclbin) if isinstance(xclbin, str) else xclbin
         return self.kernels.manifest.name
 
 
+    def holds(self, kernel: str) -> bool:
+        """Whether a kernel is in what is loaded."""
+        loaded = Path(self.loaded.path).stem if self.loaded is not None else ""
+        return not self.kernels.manifest.bitstreams or kernel == loaded
+
+
 class CsimBuffer:
-    """pyxrt.bo: `size` bytes on the host and as many on the device, for a port with index `group`."""
+    """pyxrt.bo: `size` bytes on the host and as many on the device, for a port with index `group`. They are lost where the device
+    loads another bitstream."""
 
     normal = 0
 
@@ -50,6 +60,7 @@ class CsimBuffer:
         if size <= 0:
             raise RuntimeError(f"buffer of {size} bytes")
         self._size = size
+        self._home = device, device.loaded
         self.group = group
         self._host = _aligned(size, 0)
         self._device = _aligned(size, POISON)
@@ -80,6 +91,7 @@ class CsimBuffer:
 
     def sync(self, direction: SyncDirection, size: int | None = None, offset: int = 0) -> None:
         """Copy between host and device."""
+        self.require_held(self._home[0])
         size = self._size - offset if size is None else size
         if offset + size > self._size:
             raise RuntimeError(f"sync of {size} bytes at {offset} of a buffer of {self._size}")
@@ -88,6 +100,16 @@ class CsimBuffer:
             ctypes.memmove(device, host, size)
         else:
             ctypes.memmove(host, device, size)
+
+    def require_held(self, device: CsimDevice) -> None:
+        """RuntimeError where this is no memory of `device` as it is."""
+        own, loaded = self._home
+        if not own.kernels.manifest.bitstreams:
+            return
+        if own is not device:
+            raise RuntimeError("buffer of another device")
+        if own.loaded is not loaded:
+            raise RuntimeError("buffer that was lost when the device loaded another bitstream")
 
 
 def _aligned(size: int, fill: int) -> ctypes.Array[ctypes.c_ubyte]:
@@ -119,6 +141,7 @@ class CsimRun:
         if isinstance(argument, int):
             self._scalars[index - len(ports)] = argument
             return
+        argument.require_held(self._kernel.device)
         if argument.size() < ports[index].bytes:
             port = ports[index]
             raise RuntimeError(f"buffer of {argument.size()} bytes for port {port.name}, expected {port.bytes} bytes")
@@ -136,6 +159,8 @@ class CsimRun:
             if index not in self._scalars:
                 raise RuntimeError(f"argument {scalar.name} of {self._kernel.name} is not set")
         whole = self._kernel.kernel
+        if not self._kernel.device.holds(whole.name):
+            raise RuntimeError(f"kernel {whole.name} is in a bitstream that is not loaded")
         started = self._kernel.device.started.setdefault(whole.name, {})
         if self._kernel.name in started:
             raise RuntimeError(f"{self._kernel.name} is started again before {', '.join(self._awaited())}")
@@ -194,6 +219,8 @@ class CsimKernel:
         units = {unit.name: (kernel, unit) for kernel in device.kernels.manifest.kernels for unit in kernel.built if unit.starts}
         if name not in units:
             raise RuntimeError(f"no kernel '{name}' in the design, expected one of {', '.join(units)}")
+        if not device.holds(units[name][0].name):
+            raise RuntimeError(f"kernel '{name}' is in a bitstream that is not loaded")
         self.device = device
         self.name = name
         self.kernel, unit = units[name]

@@ -60,7 +60,7 @@ class TimedDesign:
             if report is not None:
                 (self.directory / "build" / report).unlink(missing_ok=True)
             raise
-        notes = (*self.built.notes, *filter(None, [self.manifest.host_note]))
+        notes = (*self.built.notes, *self.manifest.notes)
         return replace(result, origin=origin_of_cycles(self.manifest), notes=notes, compared=not options.at)
 
     def check(self) -> None:

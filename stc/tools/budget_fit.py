@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stc.diagnostics import BeyondBudget, CompileError
+from stc.manifest.bitstreams import SEPARATE
 from stc.pipeline import TOGETHER, PipelineOptions
 from stc.platforms.budget import PLAN, SMALL, Budget, Counts
 from stc.platforms.platform import load_platform
@@ -63,6 +64,22 @@ def fit_of(options: PipelineOptions, resources: Mapping[str, int], ports: int, e
     """The fit of a design that takes `resources` (as in the report's total) and so many memory ports."""
     taken = {"bram" if name == "bram18" else name: count for name, count in resources.items()}
     return Fit(Counts(**taken, ports=ports), expected, limits_of(options))
+
+
+def fit_of_report(options: PipelineOptions, report: Mapping[str, Any], expected: Counts | None = None) -> Fit:
+    """The fit of a design by its report: of all kernels, or where each has a device to itself, of the most that any takes."""
+    taken, ports = taken_at_once(options, report["resources"]), report["memory_ports"]
+    if options.groups in SEPARATE:
+        ports = max(kernel["memory_ports"] for kernel in report["resources"]["kernels"].values())
+    return fit_of(options, taken, ports, expected)
+
+
+def taken_at_once(options: PipelineOptions, resources: Mapping[str, Any]) -> Mapping[str, int]:
+    """What one device has to have, of the section "resources" of a report."""
+    if options.groups not in SEPARATE:
+        return resources["total"]
+    each = [kernel["total"] for kernel in resources["kernels"].values()]
+    return {name: max(taken[name] for taken in each) for name in resources["total"]}
 
 
 def limits_of(options: PipelineOptions) -> Counts:

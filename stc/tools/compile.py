@@ -35,6 +35,7 @@ from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
 from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE, retained_inputs
+from stc.manifest.bitstreams import SEPARATE
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
@@ -42,7 +43,7 @@ from stc.quantisation.formats import LinearFormat
 from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.budget_fit import (
     does_not_fit,
-    fit_of,
+    fit_of_report,
     is_aim,
     narrower,
     narrower_tokens,
@@ -50,6 +51,7 @@ from stc.tools.budget_fit import (
     require_platform,
     require_together,
     searched_again,
+    taken_at_once,
     whole_of,
     without_search,
 )
@@ -149,7 +151,8 @@ def compile_from(
                              measured_loops(model.module))
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
-        schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
+        schedule=schedule,
+        of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings), **_bitstreams_report(manifest)},
     )
     return report
 
@@ -171,6 +174,15 @@ def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]]
         return None
     cycles = {kernel.name: sizing["makespan"] for kernel, sizing in zip(manifest.kernels, sizings, strict=True)}
     return estimated_utilisation(manifest, cycles, "estimated: cycles by FIFO sizing").as_json()
+
+
+def _bitstreams_report(manifest: Manifest) -> dict[str, Any]:
+    """Which kernel is in which, and what no figure has of what they cost; nothing where nobody asked for several."""
+    if manifest.options.get("groups") not in SEPARATE:
+        return {}
+    each = [{"kernel": it.kernel, "card": it.card} for it in manifest.bitstreams]
+    note = manifest.links_note or "one group: one bitstream, on one card"
+    return {"bitstreams": {"origin": "counted in the manifest", "cards": manifest.cards, "note": note, "list": each}}
 
 
 @dataclass(frozen=True)
@@ -236,14 +248,16 @@ def _on_platform(start: Start, progress: Progress, *, is_named: bool) -> _Made:
     made = _within_budget(start, original, progress, is_named=is_named)
     made = _narrowed(start, made, original, progress, is_named=is_named)
     if start.options.is_searched:
-        require_platform(made.options, made.report["resources"]["total"])
+        require_platform(made.options, taken_at_once(made.options, made.report["resources"]))
     require_together(made.options, made.report["resources"]["total"], made.report["groups"])
     return made
 
 
 def _narrowed(start: Start, made: _Made, original: ModuleOp, progress: Progress, *, is_named: bool) -> _Made:
     """`made`; one of `original` with narrower tokens where it is a cheapest design that takes more than the plan."""
-    while start.options.lanes == 0 and (options := narrower(made.options, made.report["resources"]["total"])) is not None:
+    while start.options.lanes == 0:
+        if (options := narrower(made.options, taken_at_once(made.options, made.report["resources"]))) is None:
+            break
         wide, narrow = made.options.token_lanes, options.lanes
         told = f"the cheapest design with tokens of {wide} entries is beyond the plan of {options.platform}; instead, of {narrow}"
         _exchange(start.model.module, original.clone().detach_region(0))
@@ -267,7 +281,7 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
                 return made
             searched = made.recorder.searched
             expected = None if searched is None else searched.expected
-            fit = fit_of(options, made.report["resources"]["total"], made.report["memory_ports"], expected)
+            fit = fit_of_report(options, made.report, expected)
             if not fit.lacking or (expected is None and is_aim(options)):  # IR behind the search is as it is
                 made.report["budget"] = fit.report(tries, None if searched is None else searched.cycles)
                 break
@@ -292,7 +306,7 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
     made = replace(made, region=_exchange(module, original.clone().detach_region(0)))
     cheapest = _made(start, not_searched(options), progress, is_named=is_named)
     cheapest = _narrowed(start, cheapest, original, progress, is_named=is_named)
-    taken = fit_of(start.options, cheapest.report["resources"]["total"], cheapest.report["memory_ports"], None)
+    taken = fit_of_report(start.options, cheapest.report)
     is_faster = cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles
     if is_faster and not taken.emitted.beyond(whole_of(start.options.platform)):
         return cheapest

@@ -50,7 +50,12 @@ def _proposed(directory: Path, cut: Path | None) -> Told:
     if is_foreign(directory):
         what = "nothing is estimated of tasks of a design that stc did not write"
         raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
-    proposal = propose(sound_manifest(directory), directory)
+    manifest = sound_manifest(directory)
+    if manifest.bitstreams:
+        what = f"its kernels are in {len(manifest.bitstreams)} bitstreams, which have all dies each"
+        accepted = "the folder of one card, or a project compiled without --groups"
+        raise CompileError(what, where=f"{directory} --dies", accepted=accepted)
+    proposal = propose(manifest, directory)
     if cut is not None:
         write_cut(proposal, directory, cut)
     return Told(True, proposal.as_json(), proposal.show)
@@ -76,8 +81,8 @@ def _print(manifest: Manifest, everything: bool) -> None:
         output.print(Text(f"{name}: {manifest.origins.get(name, 'not said')}"), soft_wrap=True)
     _print_tasks([task for kernel in manifest.kernels for task in kernel.tasks])
     output.print(Text(f"resources: {manifest.origins.get('tasks.resources', 'not said')}"), soft_wrap=True)
-    if manifest.host_note is not None:
-        output.print(Text(manifest.host_note), soft_wrap=True)
+    for note in manifest.notes:
+        output.print(Text(note), soft_wrap=True)
 
 
 def _pipelined(manifest: Manifest) -> list[LoopSchedule]:
@@ -88,6 +93,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
     tasks = [task for kernel in manifest.kernels for task in kernel.tasks]
     return {
         "origins": manifest.origins,
+        **({"notes": list(manifest.notes)} if manifest.notes else {}),
         "loops": [asdict(loop) for loop in _pipelined(manifest)],
         "tasks": [{"task": task.name, **asdict(task.resources)} for task in tasks if task.resources is not None],
     }

@@ -41,7 +41,7 @@ from stc.simulation.build import find_compiler
 from stc.simulation.simulate import simulate
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.strategies.tiling import TILING, TilingProblem
-from stc.tools.budget_fit import fit_of
+from stc.tools.budget_fit import fit_of_report
 from stc.tools.compile import compile_from
 from stc.tools.plan import as_stages
 from stc.tools.request import CompileRequest
@@ -291,7 +291,7 @@ class ExploredModel:
         memory, traffic = report["memory_bytes"], report["external_traffic_bytes"]
         on_chip = sum(memory[part] for part in ("converters", "fifos", "local"))
         dsp, moved = report["resources"]["total"]["dsp"], traffic["read"] + traffic["written"]
-        taken = fit_of(options, report["resources"]["total"], report["memory_ports"], None).emitted._asdict()
+        taken = fit_of_report(options, report).emitted._asdict()
         manifest = read_manifest(folder)
         layouts = {name: str(of_entries(cache_layout(manifest, name, folder.name))) for name in self.shared}
         return Objectives(result.cycles, on_chip, dsp, moved, "simulated", taken=taken, layouts=layouts)

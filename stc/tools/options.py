@@ -122,7 +122,11 @@ Dies = Annotated[
     str, typer.Option(metavar="STRATEGY", help="Die of each compute unit: unassigned, optimum, greedy, or your own.")
 ]
 Groups = Annotated[
-    str, typer.Option(help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked.")
+    str,
+    typer.Option(
+        help="together: refuse kernels that, all in one bitstream, take more than a plan may use; unchecked; bitstream-each: one "
+        "for each group, loaded in turn; cards: a device for each group."
+    ),
 ]
 WeightPorts = Annotated[
     str, typer.Option(help="Memory ports bring the weights of one computation each (apart), or of several in turn (in-turn).")

@@ -39,11 +39,13 @@ def run_command(
     if (directory / MODEL).is_file():
         accepted = f"stc generate {directory} --device {device}, or the folder of a stage"
         raise CompileError("this is a model, whose host continues tokens", where=str(directory), accepted=accepted)
-    read_manifest(directory)
+    several = bool(read_manifest(directory).bitstreams)
     chosen = _host(device, host)
     if xclbin is not None and device == CSIM:
         raise CompileError("C simulation loads no binary", where=f"--xclbin {xclbin}", accepted="--device xrt, or no --xclbin")
-    if xclbin is not None and not xclbin.is_file():
+    if xclbin is not None and several and not xclbin.is_dir():
+        raise CompileError("no such folder", where=str(xclbin), accepted="that of this project's binaries")
+    if xclbin is not None and not several and not xclbin.is_file():
         raise CompileError("no such file", where=str(xclbin), accepted="an xclbin of this project")
     with messages.status("building the host and its device"):
         command, environment = _command(directory.resolve(), device, chosen, xclbin)
@@ -78,8 +80,12 @@ def _command(project: Path, device: str, host: str, xclbin: Path | None) -> tupl
     program = built_host(project)
     if device == XRT and simulates():
         simulated = simulated_device(project)
-        return [str(program), str(xclbin or simulated.xclbin), str(project)], simulated.environment
-    binary = xclbin or project / "build" / f"{read_manifest(project).name}.xclbin"
+        cards = ["0"] * read_manifest(project).cards
+        return [str(program), str(xclbin or simulated.xclbin), str(project), *cards], simulated.environment
+    manifest = read_manifest(project)
+    if manifest.bitstreams:
+        return [str(program), str(xclbin or project / "build"), str(project), "0" if device == XRT else device], {}
+    binary = xclbin or project / "build" / f"{manifest.name}.xclbin"
     if not binary.is_file():
         raise CompileError("no such file", where=str(binary), accepted=f"--xclbin FILE, or what `make -C {project} xclbin` links")
     return [str(program), str(binary), str(project), "0" if device == XRT else device], {}

@@ -205,7 +205,8 @@ def _print_csim(directory: Path, result: CsimResult, explanation: Explanation | 
     print_check(result, explanation)
     if is_foreign(directory):
         output.print(UNCHECKED_PORTS)
-    elif (note := read_manifest(directory).host_note) is not None:
+        return
+    for note in read_manifest(directory).notes:
         output.print(note, markup=False)
 
 
@@ -372,11 +373,24 @@ def _print_estimates(report: dict[str, Any]) -> None:
                  "stc estimate OUT says why")
     total, share = resources["total"], resources["share"]
     used = ", ".join(f"{total[name]:,} {label} ({100 * share[name]:.0f} %)" for name, label in _RESOURCES)
-    lacking = ", ".join(label for name, label in _RESOURCES if share[name] > 1)
+    devices = [each["share"] for each in resources["kernels"].values()] if report.get("bitstreams") else [share]
+    lacking = ", ".join(label for name, label in _RESOURCES if any(each[name] > 1 for each in devices))
     output.print(f"resources (estimated; share of what a plan may use of all dies): {used}"
                  + (f"; does not fit: {lacking}" if lacking else ""))
     if (dies := report.get("dies")) is not None:
         _print_dies(dies)
+    if (bitstreams := report.get("bitstreams")) is not None:
+        _print_bitstreams(bitstreams, resources["kernels"])
+
+
+def _print_bitstreams(bitstreams: dict[str, Any], kernels: dict[str, Any]) -> None:
+    """What each takes of its device, and what nobody counts."""
+    for each, kernel in zip(bitstreams["list"], kernels.values(), strict=False):
+        total, share = kernel["total"], kernel["share"]
+        used = ", ".join(f"{total[name]:,} {label} ({100 * share[name]:.0f} %)" for name, label in _RESOURCES)
+        where = f"card {each['card']}" if bitstreams["cards"] > 1 else "bitstream"
+        output.print(f"{where} (estimated; share of what a plan may use of its device): {each['kernel']}, {used}", markup=False)
+    output.print(bitstreams["note"], markup=False)
 
 
 def _print_dies(dies: dict[str, Any]) -> None:

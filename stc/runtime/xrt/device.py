@@ -36,7 +36,7 @@ EMULATION, NOOP = "XCL_EMULATION_MODE", "noop"
 
 @dataclass(frozen=True)
 class Simulated:
-    """`environment`: what makes XRT take `root`/lib's driver; `xclbin`: what a host loads."""
+    """`environment`: what makes XRT take `root`/lib's driver; `xclbin`: what a host loads, a folder where that is several."""
 
     root: Path
     xclbin: Path
@@ -75,6 +75,12 @@ def simulated_device(folder: Path) -> Simulated:
     root = folder / "build" / "xrt"
     _build_driver(vendor, root / "lib" / VENDOR_DRIVER)
     libraries = [built_library(project, manifest) for project, manifest in projects.items()]
+    if (manifest := projects.get(folder)) is not None and manifest.bitstreams:
+        for it in manifest.bitstreams:
+            # The driver has one device: cards are that, with the kernels of all.
+            own = it.kernel if manifest.takes_turns else None
+            write_xclbin(root / f"{it.kernel}.xclbin", projects, memory_of(projects), libraries, own)
+        return Simulated(root, root)
     xclbin = root / "csim.xclbin"
     write_xclbin(xclbin, projects, memory_of(projects), libraries)
     return Simulated(root, xclbin)
@@ -147,15 +153,18 @@ def simulates() -> bool:
 
 def open_xrt(folder: Path) -> tuple[Any, Any]:
     """pyxrt, or what stands for it, and the first device: a card, or the simulated one (`simulates`), of which the runtime has
-    `built_xclbin`. CompileError where XRT or a compiler is missing, RuntimeError where XRT refuses.
+    `built_xclbin`; a list of them for a project of several cards, all of them the simulated one where there is none. CompileError
+    where XRT or a compiler is missing, RuntimeError where XRT refuses.
     """
     runtime = _pyxrt()
+    cards = 1 if (folder / MODEL).is_file() else read_manifest(folder).cards
     if not simulates():
-        return runtime, runtime.device(0)
+        return runtime, runtime.device(0) if cards == 1 else [runtime.device(card) for card in range(cards)]
     simulated = simulated_device(folder)
     os.environ.update(simulated.environment)  # XRT reads it when it opens its first device
     namespace = SimpleNamespace(**vars(runtime), built_xclbin=simulated.xclbin)
-    return namespace, runtime.device(0)
+    device = runtime.device(0)
+    return namespace, device if cards == 1 else [device] * cards
 
 
 def _pyxrt() -> ModuleType:

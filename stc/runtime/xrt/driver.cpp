@@ -358,8 +358,14 @@ void describe(Device &d, void *library) {
   }
 }
 
-// The libraries that stand where a bitstream would.
+// The libraries that stand where a bitstream would; what is loaded again is there already.
 void load_libraries(Device &d, const axlf *top) {
+  static std::map<std::string, std::vector<void *>> open;
+  const std::string uuid(reinterpret_cast<const char *>(top->m_header.uuid), sizeof top->m_header.uuid);
+  if (const auto found = open.find(uuid); found != open.end()) {
+    for (void *library : found->second) describe(d, library);
+    return;
+  }
   const auto [data, bytes] = section(top, BITSTREAM);
   const char *at = data, *const end = data + bytes;
   const auto left = [&] { return uint64_t(end - at); };
@@ -383,6 +389,7 @@ void load_libraries(Device &d, const axlf *top) {
     void *library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) fail(std::string("cannot load the kernels of the xclbin: ") + dlerror());
     describe(d, library);
+    open[uuid].push_back(library);
     at += size;
   }
 }
@@ -398,9 +405,13 @@ std::string attribute(const std::string &tag, const std::string &name) {
 void place_arguments(Device &d, const axlf *top) {
   const auto [data, bytes] = section(top, EMBEDDED_METADATA);
   const std::string xml(data, bytes);
+  const auto begin_of = [&xml](const Unit &unit) { return xml.find("<kernel name=\"" + unit.name + "\""); };
+  // The library of a project of several bitstreams has the kernels of all.
+  d.units.erase(std::remove_if(d.units.begin(), d.units.end(),
+                               [&](const Unit &unit) { return begin_of(unit) == std::string::npos; }),
+                d.units.end());
   for (Unit &unit : d.units) {
-    const size_t begin = xml.find("<kernel name=\"" + unit.name + "\"");
-    if (begin == std::string::npos) fail("the xclbin says nothing of the unit " + unit.name);
+    const size_t begin = begin_of(unit);
     const size_t end = xml.find("</kernel>", begin);
     for (size_t at = xml.find("<arg ", begin); at < end; at = xml.find("<arg ", at + 1)) {
       const std::string tag = xml.substr(at, xml.find('>', at) - at);
@@ -448,12 +459,25 @@ void place_memory(Device &d, const axlf *top) {
   d.units = std::move(sorted);
 }
 
+// Before another xclbin: a card loses its memory there, and its driver refuses while somebody uses it.
+void unload(Device &d) {
+  if (!d.queue.empty() || !d.waiting.empty()) fail("another xclbin is loaded while a kernel of the one before runs");
+  if (!d.buffers.empty())
+    fail("another xclbin is loaded while the host has " + std::to_string(d.buffers.size()) +
+         " buffers of the one before, whose memory is lost");
+  d.units.clear();
+  d.kernels.clear();
+  d.banks.clear();
+  d.pointers.clear();
+  d.loaded.clear();
+}
+
 void load(Self self, const axlf *top) {
   Device &d = device();
   {
     const std::lock_guard<std::mutex> lock(d.mutex);
     const std::vector<unsigned char> uuid(top->m_header.uuid, top->m_header.uuid + sizeof top->m_header.uuid);
-    if (!d.loaded.empty() && d.loaded != uuid) fail("another xclbin is loaded, and C simulation loads one");
+    if (!d.loaded.empty() && d.loaded != uuid) unload(d);
     if (d.loaded.empty()) {
       load_libraries(d, top);
       place_arguments(d, top);

@@ -76,14 +76,18 @@ def banks_of(memory: ExternalMemory) -> list[Bank]:
     return [Bank(memory.kind, index, memory.channel_bytes) for index in range(memory.channels)]
 
 
-def write_xclbin(path: Path, projects: Mapping[Path, Manifest], memory: ExternalMemory, libraries: Sequence[Path]) -> None:
-    """An xclbin with the kernels of all projects, by their folders; written whole or not at all.
+def write_xclbin(
+    path: Path, projects: Mapping[Path, Manifest], memory: ExternalMemory, libraries: Sequence[Path], bitstream: str | None = None
+) -> None:
+    """An xclbin with the kernels of all projects, by their folders, or of one `bitstream` of a project; written whole or not at
+    all.
 
     `libraries`: what stc.runtime.shared_kernel builds of each. CompileError where a connectivity.cfg is unusable.
     """
     name = "_".join(manifest.name for manifest in projects.values())
-    links = [link for folder in projects for link in _links(folder)]
-    kernels = [kernel for manifest in projects.values() for kernel in manifest.kernels]
+    files = [folder / file for folder, manifest in projects.items() for file in _files(manifest, bitstream)]
+    links = [link for file in files for link in _links(file)]
+    kernels = [kernel for manifest in projects.values() for kernel in manifest.kernels if bitstream in (None, kernel.name)]
     units = [(kernel, unit) for kernel in kernels for unit in kernel.built if unit.starts]
     names = [unit.name for _, unit in units]
     if twice := [name for name in names if names.count(name) > 1]:
@@ -200,9 +204,14 @@ def _name_of(bank: Bank) -> bytes:
 _LINK = re.compile(r"sp=(\w+)_1\.(\w+):(\w+(?:\[\d+\])?)$")
 
 
-def _links(folder: Path) -> list[tuple[str, str, str]]:
-    """Unit, port and end of the memory of each `sp=` line of connectivity.cfg."""
-    path = folder / CONNECTIVITY_FILE
+def _files(manifest: Manifest, bitstream: str | None) -> list[str]:
+    """The link configurations of a project, or that of one of its bitstreams."""
+    several = [f"connectivity.{it.kernel}.cfg" for it in manifest.bitstreams if bitstream in (None, it.kernel)]
+    return several or [CONNECTIVITY_FILE]
+
+
+def _links(path: Path) -> list[tuple[str, str, str]]:
+    """Unit, port and end of the memory of each `sp=` line of a link configuration."""
     if not path.is_file():
         raise CompileError("no such file", where=str(path), accepted="what `stc compile` wrote")
     lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]

@@ -226,6 +226,8 @@ def _report_tiles(report: Mapping[str, Any]) -> list[Tile | None]:
     if (host := report.get("host_parts")) is not None:
         names = ", ".join(part["call"] for part in host["list"])
         found.append(Tile("on the host", counted(len(host["list"]), "call"), f"{names}: in PyTorch, not timed", host["origin"]))
+    if (bitstreams := report.get("bitstreams")) is not None and bitstreams["list"]:
+        found.append(Tile("bitstreams", f"{len(bitstreams['list'])}", bitstreams["note"], bitstreams["origin"]))
     if memory is not None:
         on_chip = sum(memory[key] for key in ("converters", "fifos", "local"))
         found.append(Tile("on-chip buffers", size(on_chip), "converters, FIFOs, tiles and accumulators", memory["origin"]))

@@ -297,9 +297,13 @@ def resource_tables(section: Mapping[str, Any] | None) -> tuple[Table, ...]:
     rows = tuple(Row((words(name), *(count[kind] for kind in RESOURCES))) for name, count in parts.items())
     shares = {"all dies": section["share"], **{f"die {at} alone": share for at, share in enumerate(section["share_of_slr"])}}
     used = tuple(Row((name, *(share[kind] for kind in RESOURCES))) for name, share in shares.items())
+    kernels = section.get("kernels") or {}
+    alone = tuple(Row((name, *(kernel["share"][kind] for kind in RESOURCES))) for name, kernel in kernels.items())
+    share = tuple(Column(title, "share") for title in RESOURCES.values())
     return (
         Table((Column("for"), *(Column(title, "number") for title in RESOURCES.values())), rows),
-        Table((Column("share of what may be used of"), *(Column(title, "share") for title in RESOURCES.values())), used),
+        Table((Column("share of what may be used of"), *share), used),
+        *([Table((Column("share of all dies, by kernel"), *share), alone)] if len(alone) > 1 else []),
     )
 
 
