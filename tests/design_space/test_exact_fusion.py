@@ -125,7 +125,7 @@ def test_what_is_written_anyway_costs_its_reads(readers: str) -> None:
 
 
 def test_groups_that_would_wait_for_each_other_are_none() -> None:
-    """a and d read one tensor, b and c another: both pairs would save a read, and feed each other. No path ties one to the other."""
+    """a and d read one tensor, b and c another: both pairs would save a read, and feed each other, without a path inside."""
     sizes = {"s": 100, "t": 100, "a": 1, "c": 1}
     problem = of_unit_kernels("sa sd tb tc ab cd", 2, sizes)
     large = [FusionKernel(name, 2 if name in "st" else 1) for name in "stacbd"]
@@ -136,7 +136,8 @@ def test_groups_that_would_wait_for_each_other_are_none() -> None:
 
 def test_a_stream_beside_a_path_counts_though_it_could_cross_for_little(capsys: pytest.CaptureFixture[str]) -> None:
     """What is between members of a group stays there: no converter is saved by 2 bytes of traffic."""
-    edges = [FusionEdge(*ends, 2 * (ends == "ac"), 0, ends, 1 if ends == "ac" else 100) for ends in ("ab", "bc", "cd", "ac")]
+    path = [FusionEdge(a, b, 0, 0, a, 100) for a, b in ("ab", "bc", "cd")]
+    edges = [*path, FusionEdge("a", "c", 2, 0, "beside", 1)]
     problem = FusionProblem([FusionKernel(name, 1) for name in "abcd"], edges, 5)
     assert problem.external_bytes(FUSION.decide("exact", problem)) == 200 and capsys.readouterr().err == ""
 
@@ -167,7 +168,7 @@ def test_kernels_of_one_update_are_together_before_anything_is_chosen() -> None:
 
 
 def test_a_kernel_above_the_limit_is_refused() -> None:
-    with pytest.raises(CompileError, match="a: needs 1 bytes of on-chip memory, on-chip allows 0; accepted: --on-chip of at least 1"):
+    with pytest.raises(CompileError, match="a: needs 1 bytes of on-chip memory, on-chip allows 0; accepted: --on-chip of"):
         FUSION.decide("exact", of_unit_kernels("ab", 0))
 
 
@@ -181,5 +182,6 @@ def test_what_is_not_proved_is_said_with_its_gap(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("stc.strategies.fusion.fuse_exactly", lambda *given: fuse_exactly(*given, most_seconds=0))
     FUSION.decide("exact", problem)
     assert capsys.readouterr().err == (
-        "warning: fusion: stopped after 0 s, not proved optimal; 20 bytes between groups, no grouping has fewer than 0 (gap 100.0%)\n"
+        "warning: fusion: stopped after 0 s, not proved optimal; 20 bytes between groups, "
+        "no grouping has fewer than 0 (gap 100.0%)\n"
     )
