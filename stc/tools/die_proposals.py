@@ -167,4 +167,4 @@ def write_cut(proposal: Proposal, directory: Path, out: Path) -> None:
         raise CompileError("all tasks have room on one die: there is nothing to cut", where=str(directory), accepted="no --cut")
     if out.exists():
         raise CompileError("this file exists", where=str(out), accepted="a new file")
-    write_atomically(out, with_cut(source.read_text(encoding="utf-8"), units))
+    write_atomically(out, with_cut(source.read_text(encoding="utf-8"), units, str(source)))
