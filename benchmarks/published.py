@@ -22,6 +22,8 @@ import stc
 from stc.diagnostics import CompileError
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "published.md"
+BEGIN, END = "<!-- fusion -->\n", "<!-- end of fusion -->\n"
+"""Around what benchmarks/fusion.py writes there, which stays."""
 
 TEXT = """# The publication's choices beside ours
 
@@ -164,7 +166,8 @@ def main(arguments: list[str]) -> int:
         tables.append(table_of(name, list(rows_of(name))))
         print(tables[-1], flush=True)
     if asked.write:
-        DOCUMENT.write_text(TEXT.format(unroll=UNROLL, dsp=DSP) + "\n".join(tables))
+        _, begin, fusion = DOCUMENT.read_text().partition(BEGIN)
+        DOCUMENT.write_text(TEXT.format(unroll=UNROLL, dsp=DSP) + "\n".join(tables) + "\n" + begin + fusion)
     return 0
 
 

@@ -152,6 +152,14 @@ def assign_greedily(graph: DieGraph) -> dict[str, int]:
     return {part.name: dies[part.name] for part in graph.parts}
 
 
+def greedy_wires(graph: DieGraph) -> int | None:
+    """The crossing wires of the baseline; None where it finds no dies that fit."""
+    try:
+        return graph.crossing_wires(assign_greedily(graph))
+    except CompileError:
+        return None
+
+
 def _among(links: Iterable[DieLink], parts: set[str]) -> tuple[DieLink, ...]:
     return tuple(link for link in links if {link.first, link.second} <= parts)
 

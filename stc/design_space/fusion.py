@@ -25,12 +25,16 @@ class FusionKernel:
 
 @dataclass(frozen=True)
 class FusionEdge:
-    """A tensor from one kernel to another, and the bytes it costs if it stays on chip."""
+    """A tensor from one kernel to another, and the bytes it costs if it stays on chip. `tensor`: which one (empty: the only
+    one of its producer), of `tensor_bytes` in external memory. `kept`: it is written there whatever its readers are fused with."""
 
     producer: str
     consumer: str
     converter_bytes: int
     fifo_bytes: int = 0
+    tensor: str = ""
+    tensor_bytes: int = 0
+    kept: bool = False
 
     @property
     def stream_bytes(self) -> int:
@@ -38,21 +42,45 @@ class FusionEdge:
         return self.converter_bytes + self.fifo_bytes
 
 
+def by_tensor(edges: Sequence[FusionEdge]) -> list[list[FusionEdge]]:
+    """The edges of each tensor."""
+    found: dict[str, list[FusionEdge]] = {}
+    for edge in edges:
+        found.setdefault(edge.tensor or edge.producer, []).append(edge)
+    return list(found.values())
+
+
+def external_bytes(edges: Sequence[FusionEdge], groups: Sequence[Sequence[str]]) -> int:
+    """What tensors between kernels cost in external memory: of each that crosses groups its bytes once for each group that reads
+    it from there, and once for writing it, unless it is written anyway. Inputs and results of the function are in no edge."""
+    home = {name: number for number, group in enumerate(groups) for name in group}
+    total = 0
+    for tensor in by_tensor(edges):
+        reading = {home[edge.consumer] for edge in tensor if home[edge.producer] != home[edge.consumer]}
+        total += tensor[0].tensor_bytes * (len(reading) + (bool(reading) and not tensor[0].kept))
+    return total
+
+
 @dataclass(frozen=True)
-class _Limits:
-    """What one group may take: `on_chip` bytes on chip, and `ports` to external memory."""
+class GroupLimits:
+    """What one group may take: `on_chip` bytes (C_max), and `ports` to external memory."""
 
     kernels: Mapping[str, FusionKernel]
     edges: Sequence[FusionEdge]
     on_chip: int
     ports: int
 
+    def bytes_of(self, members: Collection[str]) -> int:
+        """On-chip bytes of kernels in one group: their own, and the converters and FIFOs between them."""
+        inside = set(members)
+        streams = sum(edge.stream_bytes for edge in self.edges if edge.producer in inside and edge.consumer in inside)
+        return sum(kernel.local_bytes for name, kernel in self.kernels.items() if name in inside) + streams
+
     def fits(self, members: Collection[str]) -> bool:
         """Whether kernels may be one group. A tensor that leaves or enters it takes a port, however many read it; a single kernel
         has the ports it has."""
         inside = set(members)
-        streams = sum(edge.stream_bytes for edge in self.edges if edge.producer in inside and edge.consumer in inside)
-        if sum(self.kernels[name].local_bytes for name in inside) + streams > self.on_chip:
+        if self.bytes_of(inside) > self.on_chip:
             return False
         crossing = {edge.producer for edge in self.edges if (edge.producer in inside) != (edge.consumer in inside)}
         inputs = frozenset[str]().union(*(self.kernels[name].inputs for name in inside))
@@ -72,14 +100,8 @@ def fuse_greedily(
     room: never with a later consumer, whose group the first one may already feed. Groups that still fit together
     afterwards are merged. CompileError where one kernel alone exceeds `on_chip`.
     """
-    limits = _Limits({kernel.name: kernel for kernel in kernels}, edges, on_chip, ports)
-    for kernel in kernels:
-        if kernel.local_bytes > on_chip:
-            raise CompileError(
-                f"needs {kernel.local_bytes} bytes of on-chip memory, on-chip allows {on_chip}",
-                where=kernel.name,
-                accepted=f"--on-chip of at least {kernel.local_bytes} bytes, or smaller tiles",
-            )
+    limits = GroupLimits({kernel.name: kernel for kernel in kernels}, edges, on_chip, ports)
+    require_room(kernels, on_chip)
     incoming = _incoming(edges)
     is_source = {kernel.name: not incoming.get(kernel.name) for kernel in kernels}
     groups: list[list[str]] = []
@@ -93,7 +115,18 @@ def fuse_greedily(
     return _merge([*alone, *groups], limits)
 
 
-def _merge(groups: list[list[str]], limits: _Limits) -> list[list[str]]:
+def require_room(kernels: Sequence[FusionKernel], on_chip: int) -> None:
+    """CompileError where one kernel alone exceeds `on_chip` bytes."""
+    for kernel in kernels:
+        if kernel.local_bytes > on_chip:
+            raise CompileError(
+                f"needs {kernel.local_bytes} bytes of on-chip memory, on-chip allows {on_chip}",
+                where=kernel.name,
+                accepted=f"--on-chip of at least {kernel.local_bytes} bytes, or smaller tiles",
+            )
+
+
+def _merge(groups: list[list[str]], limits: GroupLimits) -> list[list[str]]:
     """Join groups that share a tensor while they fit `on_chip` together, and order what remains.
 
     The walk above opens a group for every branch that starts at inputs only; where branches meet, theirs become one. A pair is
@@ -114,7 +147,7 @@ def _merge(groups: list[list[str]], limits: _Limits) -> list[list[str]]:
         groups = [*(members for index, members in enumerate(groups) if index not in pair), groups[first] + groups[second]]
 
 
-def _may_merge(pair: tuple[int, int], graph: nx.DiGraph[int], groups: Sequence[Sequence[str]], limits: _Limits) -> bool:
+def _may_merge(pair: tuple[int, int], graph: nx.DiGraph[int], groups: Sequence[Sequence[str]], limits: GroupLimits) -> bool:
     if not limits.fits([*groups[pair[0]], *groups[pair[1]]]):
         return False
     first, second = pair
@@ -132,7 +165,7 @@ def _place(
     name: str,
     sources: Sequence[FusionEdge],
     incoming: Mapping[str, Sequence[FusionEdge]],
-    limits: _Limits,
+    limits: GroupLimits,
     groups: list[list[str]],
     group_of: dict[str, int],
 ) -> None:

@@ -12,27 +12,45 @@ from typing import TypeAlias
 
 import networkx as nx
 
-from stc.design_space.fusion import UNLIMITED_PORTS, FusionEdge, FusionKernel, fuse_greedily
+from stc.design_space.exact_fusion import fuse_exactly
+from stc.design_space.fusion import (
+    UNLIMITED_PORTS,
+    FusionEdge,
+    FusionKernel,
+    GroupLimits,
+    external_bytes,
+    fuse_greedily,
+    require_room,
+)
 from stc.design_space.published.fusion import published_fusion
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, warn
 from stc.strategies.registry import Decision, WrongPlan
 
 
 @dataclass(frozen=True)
 class FusionProblem:
     """`kernels` in topological order; `edges` from producer to consumer, one for each tensor and reader; `on_chip`: bytes
-    that one group may take (C_max); `ports`: how many memory ports."""
+    that one group may take (C_max); `ports`: how many memory ports. `together`: kernels that one tensor updated in place makes one
+    group, whatever the plan says (`joined`)."""
 
     kernels: Sequence[FusionKernel]
     edges: Sequence[FusionEdge]
     on_chip: int
     ports: int = UNLIMITED_PORTS
+    together: Sequence[Collection[str]] = ()
+
+    @property
+    def limits(self) -> GroupLimits:
+        """What a group may take."""
+        return GroupLimits({kernel.name: kernel for kernel in self.kernels}, self.edges, self.on_chip, self.ports)
 
     def bytes_of(self, group: Sequence[str]) -> int:
         """On-chip bytes of a group: its kernels, and the converters and FIFOs between them."""
-        members = set(group)
-        streams = sum(edge.stream_bytes for edge in self.edges if edge.producer in members and edge.consumer in members)
-        return sum(kernel.local_bytes for kernel in self.kernels if kernel.name in members) + streams
+        return self.limits.bytes_of(group)
+
+    def external_bytes(self, groups: Groups) -> int:
+        """Bytes that tensors between kernels move to and from external memory: `stc.design_space.fusion.external_bytes`."""
+        return external_bytes(self.edges, groups)
 
 
 Groups: TypeAlias = Sequence[Sequence[str]]
@@ -119,6 +137,26 @@ def greedy(problem: FusionProblem) -> Groups:
 def published(problem: FusionProblem) -> Groups:
     """As published: Algorithm 2, which counts converters only and lets every source open a group."""
     return published_fusion(problem.kernels, problem.edges, problem.on_chip)
+
+
+@FUSION.strategy("exact")
+def exact(problem: FusionProblem) -> Groups:
+    """The least external traffic (`FusionProblem.external_bytes`) within the limits of `greedy`: an integer program."""
+    require_room(problem.kernels, problem.on_chip)
+    atoms = in_order(problem, joined(problem, separate(problem), problem.together))
+    plan = fuse_exactly(problem.limits, atoms, _greedily_joined(problem) or atoms)
+    if (found := problem.external_bytes(plan.groups)) > plan.least_bytes:
+        proved = f"no grouping has fewer than {plan.least_bytes:,} (gap {1 - plan.least_bytes / found:.1%})"
+        warn(f"fusion: stopped after {plan.seconds:.0f} s, not proved optimal; {found:,} bytes between groups, {proved}")
+    return in_order(problem, plan.groups)
+
+
+def _greedily_joined(problem: FusionProblem) -> Groups | None:
+    """What is known before anything is solved; None where `greedy` finds nothing that fits."""
+    try:
+        return joined(problem, greedy(problem), problem.together)
+    except CompileError:
+        return None
 
 
 @FUSION.strategy("separate")

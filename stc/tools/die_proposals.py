@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stc.analysis.resource_figures import ResourceCount, adapter, fifo, local_memory
-from stc.design_space.dies import HANDSHAKE, NAMES, DieGraph, DieLink, DiePlan, Part, assign, assign_greedily
+from stc.design_space.dies import HANDSHAKE, NAMES, DieGraph, DieLink, DiePlan, Part, assign, greedy_wires
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, Manifest
 from stc.network.units import complaint_about_link
@@ -102,12 +102,8 @@ def propose(manifest: Manifest, directory: Path) -> Proposal:
     platform = load_platform(str(directory / PLATFORM_FILE))
     graph, members = _graph(manifest, platform)
     plan = assign(graph)
-    try:
-        greedy = graph.crossing_wires(assign_greedily(graph))
-    except CompileError:
-        greedy = None
     crossing = crossing_of(platform)
-    return Proposal(graph, members, plan, greedy, crossing.cycles if crossing is not None else 0)
+    return Proposal(graph, members, plan, greedy_wires(graph), crossing.cycles if crossing is not None else 0)
 
 
 def _graph(manifest: Manifest, platform: Platform) -> tuple[DieGraph, dict[str, tuple[str, ...]]]:
@@ -167,4 +163,4 @@ def write_cut(proposal: Proposal, directory: Path, out: Path) -> None:
         raise CompileError("all tasks have room on one die: there is nothing to cut", where=str(directory), accepted="no --cut")
     if out.exists():
         raise CompileError("this file exists", where=str(out), accepted="a new file")
-    write_atomically(out, with_cut(source.read_text(encoding="utf-8"), units))
+    write_atomically(out, with_cut(source.read_text(encoding="utf-8"), units, str(source)))

@@ -103,7 +103,9 @@ SerialConverters = Annotated[
 
 # Who decides: strategies by name (`stc.strategies`).
 Tiling = Annotated[str, typer.Option(metavar="STRATEGY", help="Tiles and loop orders: propagated, published, or your own.")]
-Fusion = Annotated[str, typer.Option(metavar="STRATEGY", help="Groups of kernels: greedy, published, separate, or your own.")]
+Fusion = Annotated[
+    str, typer.Option(metavar="STRATEGY", help="Groups of kernels: greedy, published, exact, separate, or your own.")
+]
 Converters = Annotated[str, typer.Option(metavar="STRATEGY", help="Buffers of converters: smallest, published, or your own.")]
 Parallelism = Annotated[
     str, typer.Option(metavar="STRATEGY", help="Lanes and copies: shortest or balanced (with a budget), published, or your own.")

@@ -22,8 +22,7 @@ from stc.platforms.platform import PLATFORM_FILE
 from stc.tools.loading import load_all
 from stc.tools.plan import Plan, read_edit
 from stc.tools.request import CompileRequest
-from stc.tools.schedule_file import FIFOS, FILE, loops_text, with_schedule, without_entries
-from stc.transforms.linalg.apply_schedule import OWN_TABLE
+from stc.tools.schedule_file import FIFOS, FILE, loops_text, with_schedule, without_table
 from stc.transforms.stream.apply_measurements import LOOPS_TABLE, ApplyMeasurements
 from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 from stc.user_files import reason_of
@@ -116,10 +115,9 @@ def _names_in_ir(manifest: Manifest, report: Mapping[str, Any], where: str) -> d
 
 def calibrated_schedule(text: str, loops: MeasuredLoops, where: str) -> str:
     """A schedule without its depths of FIFOs and what these are built of, and with the measured loops."""
-    kept = without_entries(without_entries(text, FIFOS, where), LOOPS_TABLE, where)
-    kept = without_entries(kept, MEMORIES_TABLE, where, keeps=lambda key: "." in key)  # "task.array": those without are FIFOs
-    old, new = f"[{OWN_TABLE}.{LOOPS_TABLE}]\n", loops_text(loops)
-    return kept.replace(old, f"{new}\n") if old in kept else f"{kept}\n{new}\n"
+    kept = without_table(without_table(text, FIFOS, where), LOOPS_TABLE, where)
+    kept = without_table(kept, MEMORIES_TABLE, where, keeps=lambda key: "." in key)  # "task.array": those without are FIFOs
+    return f"{kept.rstrip()}\n\n{loops_text(loops)}\n"
 
 
 def _read(path: Path) -> str:

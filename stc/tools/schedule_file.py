@@ -211,39 +211,74 @@ def loops_text(loops: Mapping[tuple[str, str], tuple[int, int]]) -> str:
     return "\n".join([_LOOPS + f"[{OWN_TABLE}.{LOOPS_TABLE}]", *rows])
 
 
-def without_entries(text: str, table: str, where: str, keeps: Callable[[str], bool] = lambda key: False) -> str:
-    """A schedule without the entries of our table `table`, but for the keys that `keeps` says.
+def without_table(text: str, table: str, where: str, keeps: Callable[[str], bool] = lambda key: False) -> str:
+    """A schedule without the entries of our table `table`, but for the keys that `keeps` says, nor the comments right above them;
+    without its heading where none is left.
 
     CompileError where it cannot be read, or is not written with a line for each entry, as we do.
     """
+    said = _tables_of(text, where)
+    left = {key: value for key, value in said[OWN_TABLE].get(table, {}).items() if keeps(key)}
     kept: list[str] = []
+    above: list[str] = []
     inside = False
     for line in text.splitlines():
+        if line.startswith("#"):
+            above.append(line)
+            continue
+        stays = True
         if line.startswith("["):
             inside = line.strip() == f"[{OWN_TABLE}.{table}]"
-        if not inside or line.startswith(("[", "#")) or keeps(line.partition("=")[0]):
-            kept.append(line)
+            stays = not inside or bool(left)
+        elif inside:
+            stays = keeps(line.partition("=")[0].strip().strip('"')) if line.strip() else bool(left)
+        kept += [*above, line] if stays else []
+        above = []
+    found = "\n".join([*kept, *above]) + "\n"
+    own = {name: value for name, value in said[OWN_TABLE].items() if name != table} | ({table: left} if left else {})
+    _require_tables(found, {**said, OWN_TABLE: own}, table, where)
+    return found
+
+
+def _tables_of(text: str, where: str) -> dict[str, Any]:
+    """What a schedule says; CompileError where it is no TOML, or has something else in place of one of our tables."""
+    accepted = "what `stc compile` wrote"
     try:
-        before, after = toml_of(text), toml_of("\n".join(kept))
+        said = toml_of(text)
     except ValueError as error:
-        raise CompileError(f"schedule is not TOML ({error})", where=where, accepted="what `stc compile` wrote") from None
-    expected = {key: value for key, value in before.get(OWN_TABLE, {}).get(table, {}).items() if keeps(key)}
-    before.get(OWN_TABLE, {}).update({table: expected} if table in before.get(OWN_TABLE, {}) else {})
-    if before != after:
+        raise CompileError(f"schedule is not TOML ({error})", where=where, accepted=accepted) from None
+    own = said.setdefault(OWN_TABLE, {})
+    tables = {OWN_TABLE: own} | ({f"{OWN_TABLE}.{name}": table for name, table in own.items()} if isinstance(own, dict) else {})
+    if other := next((name for name, table in tables.items() if not isinstance(table, dict)), None):
+        raise CompileError(f"'{other}' is no table", where=where, accepted=accepted)
+    return said
+
+
+def _require_tables(text: str, expected: Mapping[str, Any], table: str, where: str) -> None:
+    """CompileError where a schedule that was rewritten, of which only `table` is another, does not say what is `expected`."""
+    if _tables_of(text, where) != expected:
         what = f"'{OWN_TABLE}.{table}' is not written with a line for each entry"
         raise CompileError(what, where=where, accepted="the file as `stc compile` wrote it")
-    return "\n".join(kept) + "\n"
 
 
-def with_cut(text: str, units: Mapping[str, str]) -> str:
-    """The file `text` with these compute units, on dies that are to be found; what follows from units is decided anew."""
+def with_cut(text: str, units: Mapping[str, str], where: str) -> str:
+    """The file `text` with these compute units, on dies that are to be found; what follows from units is decided anew.
+
+    CompileError where it is not written as we do.
+    """
+    asked = {"units": "memory", "dies": "optimum"}
     for table in (FIFOS, MEMORIES_TABLE, UNITS_TABLE, DIES_TABLE):
-        text = re.sub(rf"(?:^#.*\n)*^\[{OWN_TABLE}\.{table}\]\n(?:[^\[\n#].*\n|\n)*", "", text, flags=re.MULTILINE)
-    options = re.sub(r'^(?:units|dies) = ".*"\n', "", text, flags=re.MULTILINE)
-    chosen = f'[{OWN_TABLE}.{OPTIONS}]\nunits = "memory"\ndies = "optimum"\n'
+        text = without_table(text, table, where)
+    kept = without_table(text, OPTIONS, where, keeps=lambda key: key not in asked)
+    heading = f"[{OWN_TABLE}.{OPTIONS}]\n"
+    chosen = heading + "".join(f"{name} = {_value(value)}\n" for name, value in asked.items())
+    options = kept.replace(heading, chosen, 1) if heading in kept else f"{kept}\n{chosen}"
     table = "".join(f"{_key(task)} = {_value(unit)}\n" for task, unit in units.items())
-    rest = options.replace(f"[{OWN_TABLE}.{OPTIONS}]\n", chosen, 1).rstrip("\n")
-    return f"{rest}\n\n# A compute unit for each die.\n[{OWN_TABLE}.{UNITS_TABLE}]\n{table}"
+    cut = f"{options.rstrip()}\n\n# A compute unit for each die.\n[{OWN_TABLE}.{UNITS_TABLE}]\n{table}"
+    said = _tables_of(kept, where)
+    said[OWN_TABLE] |= {OPTIONS: {**said[OWN_TABLE].get(OPTIONS, {}), **asked}, UNITS_TABLE: dict(units)}
+    _require_tables(cut, said, OPTIONS, where)
+    return cut
 
 
 def _comments() -> dict[str, str]:

@@ -399,6 +399,8 @@ def _print_dies(dies: dict[str, Any]) -> None:
     used = ", ".join(f"{each['wires']:,} wires of {each['may_be_used']:,} between {each['between']}" for each in dies["boundaries"])
     fifos = dies["crossing_fifos"]
     cycles = f"; {len(fifos)} FIFOs cross, in up to {max(each['cycles'] for each in fifos)} cycles either way" if fifos else ""
+    baseline = "finds no dies that fit" if dies["greedy_wires"] is None else f"{dies['greedy_wires']:,}"
+    cycles += f"; {dies['crossing_wires']:,} wires in all, the greedy baseline: {baseline}" if dies["boundaries"] else ""
     output.print(f"dies (estimated): {where}" + (f"; {used}" if used else "") + cycles, markup=False)
 
 

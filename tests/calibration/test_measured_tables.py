@@ -39,7 +39,7 @@ def test_what_follows_from_loops_is_left_out(given: str) -> None:
     assert found == {
         "fc": {"tile": [5]},
         "stc": {
-            "options": {"tile": 16}, "fifos": {}, "memories": {"fc.partial": "lutram"}, "units": {"fc": "body"},
+            "options": {"tile": 16}, "memories": {"fc.partial": "lutram"}, "units": {"fc": "body"},
             "loops": {"fc.row": [2, 19], "act.row": [1, 3]},
         },
     }  # fmt: skip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from stc.diagnostics import CompileError
+from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import SMALL
 from stc.simulation.simulate import simulate
@@ -48,6 +51,23 @@ def require_layers(out: Path, layers: int) -> None:
 
 def test_layers_of_a_launch(three: Path) -> None:
     require_layers(three, 3)
+
+
+@pytest.mark.parametrize("share", [0.75, 0.5])
+def test_a_decoder_is_cut_with_fewer_wires_than_by_the_baseline(three: Path, share: float, tmp_path: Path, stc: Stc) -> None:
+    """Its tasks on dies that have room for a share of its DSPs each."""
+    design = tmp_path / "design"
+    shutil.copytree(three, design)
+    tasks = [task.resources for kernel in read_manifest(three).kernels for task in kernel.tasks]
+    dsp = int(share / 0.8 * sum(task.dsp for task in tasks if task is not None)) + 1  # of which a plan may use 80 %
+    platform = design / "platform.toml"
+    text = re.sub(r"^dsp = \d+$", f"dsp = {dsp}", platform.read_text(), flags=re.MULTILINE)
+    platform.write_text(re.sub(r"^name = .*$", 'name = "mine"', text, flags=re.MULTILINE))
+    done = stc("estimate", design, "--dies", "--json")
+    assert (done.code, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
+    assert 0 < sum(said["boundary_wires"]) == said["least_wires"] < said["greedy_wires"]
+    assert len(set(said["tasks"].values())) > 1
 
 
 @pytest.mark.full

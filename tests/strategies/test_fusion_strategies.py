@@ -41,7 +41,7 @@ def test_groups_may_come_in_any_order() -> None:
 def test_ours() -> None:
     assert len(FUSION.decide("separate", PROBLEM)) == 4
     assert FUSION.decide("greedy", PROBLEM) == [["a", "b", "c"], ["d"]]
-    with pytest.raises(CompileError, match="unknown fusion strategy 'greed'; accepted: greedy, published, separate"):
+    with pytest.raises(CompileError, match="unknown fusion strategy 'greed'; accepted: greedy, published, exact, separate"):
         FUSION.decide("greed", PROBLEM)
 
 

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from stc.analysis.host_parts import given_arguments
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes
+from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes, tensor_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.diagnostics import CompileError
@@ -81,8 +81,8 @@ class ChooseGroups(ModulePass):
             stored = shared_results(written if self.inputs else (), read, known, memory)
             nodes = [_node(key, kernel, shared, stored) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
-            problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports)
             together = _updating(function, {kernel: key for key, kernel in by_key.items()})
+            problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports, together)
             groups = in_order(problem, joined(problem, FUSION.decide(self.strategy, problem), together))
             stem = self.kernel_name or function.sym_name.data
             for index, group in enumerate(groups):
@@ -130,6 +130,7 @@ def _retained(kernel: KernelOp) -> list[SSAValue]:
 def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) -> Iterator[FusionEdge]:
     """What keeping each tensor on chip costs; more than `on_chip` where it is no stream, or passes through the host."""
     behind: dict[SSAValue, list[KernelOp]] = {}
+    names: dict[SSAValue, str] = {}
     parts = given_arguments(function)
 
     def makers(value: SSAValue) -> list[KernelOp]:
@@ -142,7 +143,9 @@ def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) 
         if isinstance(op, KernelOp):
             for operand, port in zip(op.inputs, op.arguments, strict=True):
                 cost = _stream_bytes(operand, port.type) or (on_chip + 1, 0)
-                yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in makers(operand))
+                kept = any(not isinstance(use.operation, KernelOp) for use in operand.uses)
+                tensor = (names.setdefault(operand, f"tensor {len(names)}"), tensor_bytes(operand.type), kept)
+                yield from (FusionEdge(key_of[far], key_of[op], *cost, *tensor) for far in makers(operand))
         reached = [op] if isinstance(op, KernelOp) else [*dict.fromkeys(far for value in used_by(op) for far in makers(value))]
         behind |= dict.fromkeys(op.results, reached)
 

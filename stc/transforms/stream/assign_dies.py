@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.resource_figures import ResourceCount
 from stc.analysis.resources import ORIGIN, bits_of, unit_resources
 from stc.analysis.task_graph import ends_of, streams_of, tasks_of
-from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about
+from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about, greedy_wires
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.stream import CreateOp
@@ -151,6 +151,8 @@ def _report(kernels: list[KernelOp], graph: DieGraph, dies: Mapping[str, int], p
             {"between": f"{below} and {below + 1}", "wires": count, "may_be_used": crossing.wires if crossing else None}
             for below, count in enumerate(wires)
         ],
+        "crossing_wires": sum(wires),
+        "greedy_wires": greedy_wires(graph),
         "crossing_fifos": [
             {"fifo": link.name, "from": link.first, "to": link.second, "wires": link.wires, "cycles": cycles[link.name]}
             for link in graph.links
