@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stc.manifest.schema import Kernel, Manifest, Port, Task, TaskWork
-from stc.platforms.memory_channels import cycles_per_word, ports_sharing
+from stc.simulation.memory_traffic import cycles_between_words
 from stc.simulation.simulation_result import MEMORY, SimulationResult, TaskTime
 from stc.simulation.waiting import waiting_of
 
@@ -131,12 +131,7 @@ class _Ports:
     @property
     def cycles(self) -> dict[str, float]:
         """Cycles between two words of each port, by its name."""
-        memory = self.manifest.memory
-        linked = [(port.bank, port.mover) for port in self.kernel.ports]
-        sharing = ports_sharing(linked, "equal" if memory is None else memory.sharing)
-        rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
-        both = zip(self.kernel.ports, sharing, strict=True)
-        return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
+        return cycles_between_words(self.kernel, self.manifest)
 
     def moving(self, moves: Mapping[str, int]) -> dict[tuple[str, str], float]:
         """Cycles in which each bundle moves words in one direction, for the bytes by port that a task moves."""

@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from stc.simulation.critical_path import PathShare, critical_path, summary
+from stc.simulation.memory_traffic import ChannelUse, ChannelUses
 from stc.simulation.simulate import SimulationResult, TaskTime
 from stc.simulation.utilisation import TaskUse, Utilisation
 from stc.tools.check_tables import near_ties_told
 
 MOST_ROWS = 20
 MOST_SHARES = 10
+MOST_CHANNELS = 8
 
 
 def path_json(result: SimulationResult) -> dict[str, Any]:
@@ -31,7 +33,39 @@ def print_run(result: SimulationResult, use: Utilisation | None, origin: str, co
     console.print(_tasks(result, {task.task: task for task in use.tasks} if use is not None else {}))
     if result.fifos:
         console.print(_fifos(result))
+    if result.memory is not None:
+        print_channels(result.memory, console)
     console.print(_path(result))
+
+
+def print_channels(uses: ChannelUses, console: Console) -> None:
+    """The channels of external memory, the busiest first, the last row for all that are not shown."""
+    table = _table("memory channels by cycles busy", ("channel", "ports"), "bytes read", "written", "busy", "idle", "of its peak")
+    shown = uses.busiest_first[:MOST_CHANNELS]
+    for use in shown:
+        busy = _from_to(use.busy, use.busy_most)
+        idle = "" if use.idle is None else _from_to(use.idle - (use.busy_most - use.busy), use.idle)
+        share = "" if use.share is None else f"{use.share:.1%}"
+        table.add_row(channel_name(use), _ports(use), f"{use.read:,}", f"{use.written:,}", busy, idle, share)
+    if rest := uses.busiest_first[MOST_CHANNELS:]:
+        sums = (sum(use.read for use in rest), sum(use.written for use in rest))
+        most = max(use.busy_most for use in rest)
+        table.add_row(f"{len(rest)} others", "all with --json", *(f"{number:,}" for number in sums), f"{most:,} or less")
+    console.print(table)
+    console.print(f"memory channels: {uses.origin}", markup=False, soft_wrap=True)
+
+
+def _from_to(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def channel_name(use: ChannelUse) -> str:
+    """Its number; a port that no bank is known of has a channel of its own."""
+    return str(use.channel) if use.channel >= 0 else "its own"
+
+
+def _ports(use: ChannelUse) -> str:
+    return use.ports[0] + (f" and {len(use.ports) - 1} more" if len(use.ports) > 1 else "")
 
 
 def _print_totals(result: SimulationResult, origin: str, console: Console) -> None:
