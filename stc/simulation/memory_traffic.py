@@ -2,8 +2,8 @@
 
 A channel is *busy* in a cycle in which some port moves a word through it: from when the word passes until the port could move its
 next one (`stc.platforms.memory_channels.cycles_per_word`), rounded to cycles where a stretch of words begins and ends. Words of a
-pipelined loop have such a time. Those that are moved outside of pipelined loops come at once (`stc_sim/clock.h`): they count as bytes
-alone.
+pipelined loop have such a time. Those that are moved outside of pipelined loops come at once (`stc_sim/clock.h`): they count as
+bytes alone.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def _task_use(task: Task, cycles: int, ports: _Ports, kernel: Kernel, time: Task
     work = task.work or NO_WORK
     multiplying = work.products / work.at_once if work.at_once else 0.0
     moving = max(ports.moving(work.moves).values(), default=0.0)
-    works = time.busy if time is not None else _loop_cycles(kernel, task.name)
+    works = time.busy if time is not None else loop_cycles(kernel, task.name)
     return TaskUse(
         task=task.name,
         cycles=cycles,
@@ -190,7 +190,7 @@ def _task_use(task: Task, cycles: int, ports: _Ports, kernel: Kernel, time: Task
     )
 
 
-def _loop_cycles(kernel: Kernel, task: str) -> int:
+def loop_cycles(kernel: Kernel, task: str) -> int:
     """Cycles of a task that never waits, filling and draining of its pipelines left out."""
     counts = kernel.executions
     return sum(counts[loop.task, loop.label] * (loop.ii or 0) for loop in kernel.schedule if loop.task == task)

@@ -14,10 +14,12 @@ from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
 from stc.manifest.schema import Manifest
 from stc.manifest.sizes import at_values, scalar_maxima
+from stc.simulation.critical_path import critical_path
 from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
+from stc.simulation.path_roles import PathRole, path_roles
 from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import ORIGIN, project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
@@ -127,6 +129,8 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         if asked.cost_of_depths and result.cycles is not None:
             cost = depth_cost(design, options, result, timeout, lambda runs: status.update(f"looking for what costs: run {runs}"))
     use = design.utilisation(result, options)
+    ran = manifest if measured is None else with_profile(manifest, measured)
+    roles = path_roles(design.as_run(ran, options), result, critical_path(result))
     for note in result.notes:
         messages.print(f"note: {note}", markup=False)
 
@@ -136,9 +140,10 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         if cost is not None:
             output.print(cost.text, markup=False, soft_wrap=True)
         if (waiting is None and cost is None) or not result.passed:
-            print_result(result, use, origin_of(result, options), explanation, output)
+            print_result(result, use, origin_of(result, options), explanation, output, roles)
 
-    report = {**report_of(result, options, explanation, waiting, cost), "utilisation": use.as_json() if use is not None else None}
+    report = report_of(result, options, explanation, waiting, cost, roles)
+    report |= {"utilisation": use.as_json() if use is not None else None}
     return Told(result.passed, report, show)
 
 
@@ -194,6 +199,7 @@ def report_of(
     explanation: Explanation | None = None,
     waiting: Waiting | None = None,
     cost: DepthCost | None = None,
+    roles: Sequence[PathRole] = (),
 ) -> dict[str, Any]:
     """Everything, as JSON; `explanation` of a run that did not end, `why` for one task, `cost_of_depths` where it was asked."""
     return {
@@ -202,7 +208,7 @@ def report_of(
         "tokens": result.tokens,
         "tokens_per_second": result.tokens_per_second,
         "tokens_per_cpu_second": result.tokens_per_cpu_second,
-        "critical_path": path_json(result),
+        "critical_path": path_json(result, roles),
         "explanation": explanation_json(result.values, explanation),
         "why": waiting.as_json() if waiting is not None else None,
         "cost_of_depths": cost.as_json() if cost is not None else None,
@@ -212,7 +218,12 @@ def report_of(
 
 
 def print_result(
-    result: SimulationResult, use: Utilisation | None, origin: str, explanation: Explanation | None, console: Console
+    result: SimulationResult,
+    use: Utilisation | None,
+    origin: str,
+    explanation: Explanation | None,
+    console: Console,
+    roles: Sequence[PathRole] = (),
 ) -> None:
     """A summary, tasks, FIFOs and the critical path; of a run that did not end, why."""
     if result.cycles is None:
@@ -223,4 +234,4 @@ def print_result(
             known = ", ".join(f"{end:,}" for end in ends)
             console.print(f"calls of {kernel} that had ended by then: at cycle {known}", markup=False)
         return
-    print_run(result, use, origin, console)
+    print_run(result, use, origin, console, roles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.table import Table
 
 from stc.simulation.critical_path import PathShare, critical_path, summary
 from stc.simulation.memory_traffic import ChannelUse, ChannelUses
+from stc.simulation.path_roles import PathRole, total
 from stc.simulation.simulate import SimulationResult, TaskTime
 from stc.simulation.utilisation import TaskUse, Utilisation
 from stc.tools.check_tables import near_ties_told
@@ -19,14 +20,21 @@ MOST_SHARES = 10
 MOST_CHANNELS = 8
 
 
-def path_json(result: SimulationResult) -> dict[str, Any]:
-    """The critical path in order of time, and what makes it up."""
+def path_json(result: SimulationResult, roles: Sequence[PathRole] = ()) -> dict[str, Any]:
+    """The critical path in order of time, what makes it up, and by what tasks are for."""
     parts = critical_path(result)
-    return {"parts": [vars(part) for part in parts], "summary": [vars(share) for share in summary(parts)]}
+    return {
+        "parts": [vars(part) for part in parts],
+        "summary": [vars(share) for share in summary(parts)],
+        "roles": [{**vars(role), "filling": role.filling} for role in roles],
+    }
 
 
-def print_run(result: SimulationResult, use: Utilisation | None, origin: str, console: Console) -> None:
-    """Everything about a run that ended, in tables of at most MOST_ROWS rows. `use`: None where it is not known."""
+def print_run(
+    result: SimulationResult, use: Utilisation | None, origin: str, console: Console, roles: Sequence[PathRole] = ()
+) -> None:
+    """Everything about a run that ended, in tables of at most MOST_ROWS rows. `use`: None where it is not known; `roles`: of its
+    critical path."""
     _print_totals(result, origin, console)
     if use is not None:
         console.print(f"utilisation ({use.origin}): {use.text}", markup=False, soft_wrap=True)
@@ -36,6 +44,25 @@ def print_run(result: SimulationResult, use: Utilisation | None, origin: str, co
     if result.memory is not None:
         print_channels(result.memory, console)
     console.print(_path(result))
+    if any(role.iterating is not None for role in roles):
+        console.print(_roles(roles))
+
+
+def _roles(roles: Sequence[PathRole]) -> Table:
+    """The largest of them in the order of the path, and the rest in a row."""
+    kept = {role.role for role in sorted(roles, key=lambda role: -role.cycles)[:MOST_ROWS]}
+    rest = [role for role in roles if role.role not in kept]
+    shown = [role for role in roles if role.role in kept] + ([total(rest, f"{len(rest)} others, all with --json")] if rest else [])
+    return role_table("critical path by what tasks are for", "module or kind", [*shown, total(roles, "all")])
+
+
+def role_table(title: str, what: str, rows: Sequence[PathRole]) -> Table:
+    """Where cycles went: one row each."""
+    table = _table(title, (what,), "cycles", "iterations", "fill, drain", "waits for memory", "FIFOs", "multiplies")
+    for row in rows:
+        parts = (row.iterating, row.filling, row.memory, row.fifos, row.multiplying)
+        table.add_row(row.role, f"{row.cycles:,}", *("" if part is None else f"{part:,.0f}" for part in parts))
+    return table
 
 
 def print_channels(uses: ChannelUses, console: Console) -> None:
