@@ -80,7 +80,8 @@ def write_report(
 
     explanation = explain(manifest, result.values, rerun)
     try:
-        text = render_page(manifest, report, sizing, result, explanation, design.utilisation(result, options))
+        use, at = design.utilisation(result, options), design.as_run(manifest, options)
+        text = render_page(manifest, report, sizing, result, explanation, use, at)
     except (KeyError, TypeError, UndefinedError) as error:
         fault = "has a field of another type" if isinstance(error, TypeError) else "lacks a field"
         what = f"{COMPILE_REPORT} or build/{SIZING} {fault}: {error}"
