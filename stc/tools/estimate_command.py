@@ -75,7 +75,11 @@ def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:
 def _estimated_cycles(directory: Path, manifest: Manifest) -> dict[str, int | None]:
     """Cycles of each kernel by FIFO sizing, as report.json has them; None where it does not."""
     sizing = (read_object(directory / COMPILE_REPORT) or {}).get("fifo_sizing") or {}
-    known = {kernel["kernel"]: kernel["makespan"] for kernel in sizing.get("kernels") or ()}
+    try:
+        known: dict[str, int | None] = {kernel["kernel"]: kernel["makespan"] for kernel in sizing.get("kernels") or ()}
+    except (AttributeError, KeyError, TypeError):
+        where, accepted = str(directory / COMPILE_REPORT), "the file that stc compile wrote"
+        raise CompileError("fifo_sizing is not what this version of stc writes", where=where, accepted=accepted) from None
     return {kernel.name: known.get(kernel.name) for kernel in manifest.kernels}
 
 

@@ -19,7 +19,7 @@ from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
-from stc.simulation.path_roles import PathRole, path_roles
+from stc.simulation.path_roles import PathRole, path_roles, total
 from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import ORIGIN, project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
@@ -29,7 +29,7 @@ from stc.simulation.utilisation import Utilisation
 from stc.simulation.waiting import Waiting, waiting_of
 from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
-from stc.tools.simulation_tables import path_json, print_run
+from stc.tools.simulation_tables import path_json, print_run, role_table
 from stc.tools.stages import Told, on_each_stage, stages_of
 
 
@@ -77,10 +77,19 @@ def simulate_command(
     def run(folder: Path) -> Told:
         own = scalar_maxima(asked.manifest(folder))
         values = {name: value for name, value in options.at.items() if name in own or name not in scalars}
-        return _checked_only(folder, values) if static else _simulated(folder, replace(asked, options=replace(options, at=values)))
+        if static:
+            return _checked_only(folder, values)
+        told, row, launch = _simulated(folder, replace(asked, options=replace(options, at=values)))
+        rows.append((replace(row, role=folder.name), launch))
+        return told
+
+    rows: list[tuple[PathRole, int]] = []
+    def together() -> None:
+        if rows:
+            output.print(role_table("where the cycles of each stage went, by its critical path", "stage", *zip(*rows, strict=True)))
 
     names = {"--depths": depths is not None, "--profile": profile is not None, "--why": why is not None}
-    on_each_stage(directory, run, as_json, names)
+    on_each_stage(directory, run, as_json, names, together)
 
 
 @dataclass(frozen=True)
@@ -101,8 +110,8 @@ class _Asked:
         return project_manifest(directory.resolve(), self.report(directory))
 
 
-def _simulated(directory: Path, asked: _Asked) -> Told:
-    """One project, run with time."""
+def _simulated(directory: Path, asked: _Asked) -> tuple[Told, PathRole, int]:
+    """One project, run with time; and all of its critical path in a row, with the cycles of launches beside it."""
     report, timeout, why = asked.report(directory), asked.timeout, asked.why
     manifest = at_values(asked.manifest(directory), asked.options.at)
     measured = read_profile(asked.profile, manifest) if asked.profile is not None and report is None else None
@@ -144,7 +153,7 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
 
     report = report_of(result, options, explanation, waiting, cost, roles)
     report |= {"utilisation": use.as_json() if use is not None else None}
-    return Told(result.passed, report, show)
+    return Told(result.passed, report, show), total(roles, ""), result.launch_cycles
 
 
 def read_values(texts: Sequence[str]) -> dict[str, int]:

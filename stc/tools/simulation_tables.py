@@ -56,12 +56,14 @@ def _roles(roles: Sequence[PathRole]) -> Table:
     return role_table("critical path by what tasks are for", "module or kind", [*shown, total(roles, "all")])
 
 
-def role_table(title: str, what: str, rows: Sequence[PathRole]) -> Table:
-    """Where cycles went: one row each."""
-    table = _table(title, (what,), "cycles", "iterations", "fill, drain", "waits for memory", "FIFOs", "multiplies")
-    for row in rows:
+def role_table(title: str, what: str, rows: Sequence[PathRole], launches: Sequence[int] = ()) -> Table:
+    """Where cycles went: one row each. `launches`: the cycles of these, which are beside those of each row."""
+    more = ("and launches",) if launches else ()
+    table = _table(title, (what,), "cycles", "iterations", "fill, drain", "waits for memory", "FIFOs", "multiplies", *more)
+    for number, row in enumerate(rows):
         parts = (row.iterating, row.filling, row.memory, row.fifos, row.multiplying)
-        table.add_row(row.role, f"{row.cycles:,}", *("" if part is None else f"{part:,.0f}" for part in parts))
+        table.add_row(row.role, f"{row.cycles:,}", *("" if part is None else f"{part:,.0f}" for part in parts),
+                      *(f"{cycles:,}" for cycles in launches[number:number + 1]))
     return table
 
 
