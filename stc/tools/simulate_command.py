@@ -80,7 +80,8 @@ def simulate_command(
         if static:
             return _checked_only(folder, values)
         told, row, launch = _simulated(folder, replace(asked, options=replace(options, at=values)))
-        rows.append((replace(row, role=folder.name), launch))
+        if row.cycles:
+            rows.append((replace(row, role=folder.name), launch))
         return told
 
     rows: list[tuple[PathRole, int]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from stc.simulation.csim import CsimResult
 from stc.simulation.path_roles import PathRole, path_roles, role_of, total
 from stc.simulation.simulation_result import SimulationResult, TaskTime
 from stc.simulation.timing_table import NO_PLATFORM
+from stc.tools.report.page import render_model
 from stc.tools.report.pictures import MOST_BARS, die_plan, phases
 
 PATH = (
@@ -87,6 +89,13 @@ def test_a_long_path_is_drawn_in_few_bars() -> None:
     drawn = phases(parts, {})
     assert drawn is not None and len(drawn.bars) <= 2 * MOST_BARS
     assert sum(bar.width for bar in drawn.bars) >= 0.99 * (max(bar.x + bar.width for bar in drawn.bars) - drawn.bars[0].x)
+
+
+def test_a_model_has_a_row_for_each_stage_and_links_to_their_pages() -> None:
+    whole = total(path_roles(design(), run(), PATH), "decode")
+    html = render_model("twin <b>", [(whole, 18750)], {"decode": "../decode/build/report.html"})
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", html) == ["decode", "254", "18,750", "90", "62", "100", "2", "20"]
+    assert 'href="../decode/build/report.html"' in html and "twin &lt;b&gt;" in html and "<script" not in html
 
 
 def test_units_lie_on_their_dies_the_lowest_below() -> None:

@@ -37,6 +37,7 @@ from stc.tools.report.tables import (
     resource_tables,
     role_tables,
     sizing_tables,
+    stage_table,
     tables_of,
     task_table,
 )
@@ -104,6 +105,11 @@ def render_page(
         data=embedded({**page_data(kernels), "culprits": explanation.culprits if explanation is not None else ()}),
         plotly=plotly_script(),
     )
+
+
+def render_model(name: str, stages: Sequence[tuple[PathRole, int]], pages: Mapping[str, str]) -> str:
+    """The HTML of a model's own page: a row for each stage. `pages`: theirs, relative to this one."""
+    return template("model.html.j2").render(name=name, stages=stage_table(stages), pages=pages, timed=ORIGIN)
 
 
 @cache

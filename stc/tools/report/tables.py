@@ -251,6 +251,17 @@ def role_tables(roles: Sequence[PathRole], launch: int) -> tuple[Table, ...]:
     return (Table(ROLE_COLUMNS, tuple(rows), "where its cycles went, by what tasks are for"),)
 
 
+def stage_table(stages: Sequence[tuple[PathRole, int]]) -> Table:
+    """All of the critical path of each stage of a model, under the stage's name, and the cycles of its launches."""
+    columns = (Column("stage"), Column("cycles", "number"), Column("launches", "number", "cycles beside"), *ROLE_COLUMNS[3:])
+    rows = (
+        Row((role.role, role.cycles, launch, _whole(role.iterating), _whole(role.filling), role.memory, role.fifos,
+             _whole(role.multiplying)))
+        for role, launch in stages
+    )
+    return Table(columns, tuple(rows))
+
+
 def _whole(cycles: float | None) -> int | None:
     return None if cycles is None else round(cycles)
 
