@@ -92,8 +92,8 @@ struct Written {
 inline std::map<const void *, Written> written_buffers;
 
 #ifdef STC_SIM_TIMED
-// How many words of a port were read or written, through pointers that know their port: several lanes of a word in one iteration are
-// one access.
+// How many words of a port were read or written, through pointers that know their port: several lanes of a word in one
+// iteration are one access.
 class PortAccesses {
  public:
   void note(std::int64_t word) {

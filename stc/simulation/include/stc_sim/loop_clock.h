@@ -56,8 +56,8 @@ class MemoryChannel {
   std::vector<std::size_t> next_;     // itself, or, of one that is full, a later one
 };
 
-// What passes through a channel over time, whoever may have which part of it: the cycles in which some port moves a word, and the bytes
-// of each direction in spans of so many cycles, which get twice as long whenever they would be too many.
+// What passes through a channel over time, whoever may have which part of it: the cycles in which some port moves a word, and
+// the bytes of each direction in spans of so many cycles, which get twice as long whenever they would be too many.
 class MemoryTraffic {
  public:
   static constexpr std::size_t most_spans = 256;

@@ -1,5 +1,5 @@
-// What the tool chain says about time: text files named by the environment variables STC_SIM_TIMING and STC_SIM_LINKED, one fact per
-// line.
+// What the tool chain says about time: text files named by the environment variables STC_SIM_TIMING and STC_SIM_LINKED, one
+// fact per line.
 //
 //     loop FUNCTION LABEL II DEPTH STYLE [reads=PORT] [writes=PORT]     a pipelined loop; LABEL "-" for none, II 0 and STYLE "-"
 //                                                                       for what its pragma says
