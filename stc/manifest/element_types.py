@@ -10,6 +10,8 @@ from stc.diagnostics import CompileError
 if TYPE_CHECKING:
     import numpy as np
 
+    from stc.manifest.schema import Port
+
 _BYTE = 8
 
 
@@ -62,6 +64,11 @@ def element_type(name: str) -> ElementType:
     if name not in ELEMENT_TYPES:
         raise CompileError(f"element type {name} cannot cross a memory port", accepted=ACCEPTED)
     return ELEMENT_TYPES[name]
+
+
+def word_bytes(port: Port) -> int:
+    """Bytes of a word of `port`, its part of the padding of the buffer left out."""
+    return port.lanes * ELEMENT_TYPES[port.element_type].bits // _BYTE
 
 
 def fits_port(name: str, stored: str) -> bool:

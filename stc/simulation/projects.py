@@ -90,7 +90,7 @@ def _figures(design: ForeignDesign, pipelines: Sequence[TimedPipeline]) -> str:
 def _port(port: PortEntry, own_bank: int, is_written: bool) -> Port:
     bank = own_bank if port.bank is None else port.bank
     return Port(
-        name=port.name, kind="output" if is_written else "input", direction="write" if is_written else "read", element_type="ui8",
+        name=port.name, kind="output" if is_written else "input", direction="write" if is_written else "read", element_type="i8",
         lanes=port.word_bytes, words=1, bytes=port.word_bytes, buffer=port.name, tensor=port.name, shape=(), order=None, bank=bank,
     )
 

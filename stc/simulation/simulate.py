@@ -14,10 +14,11 @@ from stc.manifest.sizes import at_values
 from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
 from stc.simulation.cross_check import check_against_manifest
 from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, csim_result
+from stc.simulation.memory_traffic import measured_channels
 from stc.simulation.program_run import run_program
 from stc.simulation.projects import origin_of_cycles, project_manifest, scalars_of_draw
 from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
-from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
+from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, linked_table, timing_table, unknown_fifo
 from stc.simulation.utilisation import Utilisation, measured_utilisation
 
 REPORT = "simulate.json"
@@ -46,7 +47,8 @@ class TimedDesign:
         """
         options = options or SimulationOptions()
         table = timing_table(self.manifest, options)
-        variables, tables = {"STC_SIM_INVOCATIONS": str(options.invocations)}, {"STC_SIM_TIMING": table}
+        variables = {"STC_SIM_INVOCATIONS": str(options.invocations)}
+        tables = {"STC_SIM_TIMING": table, "STC_SIM_LINKED": linked_table(self.manifest)}
         at_values(self.manifest, options.at)  # refused before anything is run
         variables |= {"STC_SIM_AT": ",".join(f"{name}={value}" for name, value in options.at.items())} if options.at else {}
         run = run_program([str(self.built.binary)], self.directory, report, variables, timeout, tables=tables)
@@ -154,6 +156,7 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
             LoopRan(entry["function"], entry["label"], entry["line"], entry["pragma_ii"], entry["ii"], entry["depth"])
             for entry in timing.get("loops", [])
         ),
+        memory=measured_channels(manifest, timing, ends) if values.outcome == "finished" and ends else None,
         kernel_tasks={kernel.name: tuple(task.name for task in kernel.tasks) for kernel in manifest.kernels},
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stc.simulation.csim import CsimResult
+from stc.simulation.memory_traffic import ChannelUses
 
 MEMORY = "external memory"
 
@@ -89,7 +90,8 @@ class LoopRan:
 class SimulationResult:
     """`ends`: for each kernel the cycle in which each of its invocations ended. `launch_cycles`: what launches cost besides.
     `origin` of the cycles, in words; `notes`: what was assumed of a design that `stc` did not write, and what is not timed.
-    `compared`: whether outputs were looked at, for which there is no reference where scalars had other values."""
+    `compared`: whether outputs were looked at, for which there is no reference where scalars had other values. `memory`: the
+    channels of external memory over all invocations, of a run that ended, where they are known."""
 
     values: CsimResult
     ends: dict[str, tuple[int, ...]]
@@ -103,6 +105,7 @@ class SimulationResult:
     loops: tuple[LoopRan, ...] = ()
     kernel_tasks: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     compared: bool = True
+    memory: ChannelUses | None = None
 
     @property
     def passed(self) -> bool:

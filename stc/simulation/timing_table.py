@@ -8,6 +8,7 @@ from math import ceil
 
 from stc.diagnostics import CompileError
 from stc.manifest.checks import MOST, MOST_LOOP_CYCLES
+from stc.manifest.element_types import word_bytes
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, MemoryTiming, Stream
 from stc.platforms.memory_channels import BEAT_DIGITS, cycles_per_word, ports_sharing
 from stc.simulation.profile import Profile, with_profile
@@ -59,6 +60,12 @@ def timing_table(manifest: Manifest, options: SimulationOptions) -> str:
     return "\n".join(lines) + "\n"
 
 
+def linked_table(manifest: Manifest) -> str:
+    """The channel behind each port, whose traffic a run then counts. Apart: simulators of older projects do not know such lines."""
+    linked = [(kernel, port) for kernel in manifest.kernels for port in kernel.ports if manifest.memory and port.bank is not None]
+    return "".join(f"linked {port.name} {traffic_name(kernel, port.bank)} {word_bytes(port)}\n" for kernel, port in linked)
+
+
 def _fifo_line(name: str, depth: int, stream: Stream | None) -> str:
     """`depth`: 0 for that of the source; of a design that `stc` did not write nothing else is known."""
     latency, crossing = (fifo_latency(stream), stream.crossing) if stream is not None else (0, 0)
@@ -108,7 +115,12 @@ def _channels(kernel: Kernel, memory: MemoryTiming | None) -> dict[int | None, s
     """The channels that its ports share as they need them: names by bank. Kernels run one after the other, each from cycle 0 on."""
     if memory is None or memory.sharing == "equal":
         return {}
-    return {port.bank: f"{kernel.name}.{port.bank}" for port in kernel.ports}
+    return {port.bank: traffic_name(kernel, port.bank) for port in kernel.ports}
+
+
+def traffic_name(kernel: Kernel, channel: int | None) -> str:
+    """What a run calls the traffic of a kernel in a channel: each kernel begins at cycle 0."""
+    return f"{kernel.name}.{channel}"
 
 
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:

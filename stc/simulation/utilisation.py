@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stc.manifest.schema import Kernel, Manifest, Port, Task, TaskWork
-from stc.platforms.memory_channels import cycles_per_word, ports_sharing
+from stc.simulation.memory_traffic import cycles_between_words
 from stc.simulation.simulation_result import MEMORY, SimulationResult, TaskTime
 from stc.simulation.waiting import waiting_of
 
@@ -131,12 +131,7 @@ class _Ports:
     @property
     def cycles(self) -> dict[str, float]:
         """Cycles between two words of each port, by its name."""
-        memory = self.manifest.memory
-        linked = [(port.bank, port.mover) for port in self.kernel.ports]
-        sharing = ports_sharing(linked, "equal" if memory is None else memory.sharing)
-        rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
-        both = zip(self.kernel.ports, sharing, strict=True)
-        return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
+        return cycles_between_words(self.kernel, self.manifest)
 
     def moving(self, moves: Mapping[str, int]) -> dict[tuple[str, str], float]:
         """Cycles in which each bundle moves words in one direction, for the bytes by port that a task moves."""
@@ -180,7 +175,7 @@ def _task_use(task: Task, cycles: int, ports: _Ports, kernel: Kernel, time: Task
     work = task.work or NO_WORK
     multiplying = work.products / work.at_once if work.at_once else 0.0
     moving = max(ports.moving(work.moves).values(), default=0.0)
-    works = time.busy if time is not None else _loop_cycles(kernel, task.name)
+    works = time.busy if time is not None else loop_cycles(kernel, task.name)
     return TaskUse(
         task=task.name,
         cycles=cycles,
@@ -195,7 +190,7 @@ def _task_use(task: Task, cycles: int, ports: _Ports, kernel: Kernel, time: Task
     )
 
 
-def _loop_cycles(kernel: Kernel, task: str) -> int:
+def loop_cycles(kernel: Kernel, task: str) -> int:
     """Cycles of a task that never waits, filling and draining of its pipelines left out."""
     counts = kernel.executions
     return sum(counts[loop.task, loop.label] * (loop.ii or 0) for loop in kernel.schedule if loop.task == task)

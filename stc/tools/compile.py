@@ -40,6 +40,7 @@ from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import LinearFormat
+from stc.simulation.memory_traffic import estimated_channels
 from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.budget_fit import (
     does_not_fit,
@@ -152,7 +153,7 @@ def compile_from(
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule,
-        of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings), **_bitstreams_report(manifest)},
+        of_manifest=lambda manifest: {**_in_estimated_cycles(manifest, sizings), **_bitstreams_report(manifest)},
     )
     return report
 
@@ -168,12 +169,17 @@ def _layers(start: Start, progress: Progress, *, is_named: bool) -> list[Exporte
     return load_layers(replace(start.request, options=start.options), start.model)
 
 
-def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
-    """How much of its multipliers and ports the design uses in the cycles that FIFO sizing found; None where it found none."""
-    if not sizings or any(sizing["makespan"] is None for sizing in sizings):
-        return None
-    cycles = {kernel.name: sizing["makespan"] for kernel, sizing in zip(manifest.kernels, sizings, strict=True)}
-    return estimated_utilisation(manifest, cycles, "estimated: cycles by FIFO sizing").as_json()
+def _in_estimated_cycles(manifest: Manifest, sizings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """How much of its multipliers and ports the design uses in the cycles that FIFO sizing found, None where it found none; and
+    what its channels of memory do."""
+    makespans = [sizing["makespan"] for sizing in sizings or ()] or [None] * len(manifest.kernels)
+    cycles = {kernel.name: makespan for kernel, makespan in zip(manifest.kernels, makespans, strict=True)}
+    known = {name: makespan for name, makespan in cycles.items() if makespan is not None}
+    use = estimated_utilisation(manifest, known, "estimated: cycles by FIFO sizing") if len(known) == len(cycles) else None
+    channels = estimated_channels(manifest, cycles)
+    return {
+        "utilisation": None if use is None else use.as_json(), "memory_channels": None if channels is None else channels.as_json()
+    }
 
 
 def _bitstreams_report(manifest: Manifest) -> dict[str, Any]:

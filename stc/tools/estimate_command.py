@@ -14,9 +14,12 @@ from rich.text import Text
 from stc.diagnostics import CompileError
 from stc.manifest.schema import LoopSchedule, Manifest, Task
 from stc.simulation.design_file import is_foreign
+from stc.simulation.memory_traffic import ChannelUses, estimated_channels
 from stc.simulation.profile import RESOURCES, read_profile, with_profile
 from stc.simulation.projects import sound_manifest
 from stc.tools.consoles import output
+from stc.tools.report.command import COMPILE_REPORT, read_object
+from stc.tools.simulation_tables import print_channels
 from stc.tools.stages import Told, on_each_stage
 
 
@@ -69,10 +72,23 @@ def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:
     manifest = sound_manifest(directory)
     if profile is not None:
         manifest = with_profile(manifest, read_profile(profile, manifest))
-    return Told(True, _as_json(manifest), lambda: _print(manifest, everything))
+    channels = estimated_channels(manifest, _estimated_cycles(directory, manifest))
+    report = {**_as_json(manifest), "memory": None if channels is None else channels.as_json()}
+    return Told(True, report, lambda: _print(manifest, channels, everything))
 
 
-def _print(manifest: Manifest, everything: bool) -> None:
+def _estimated_cycles(directory: Path, manifest: Manifest) -> dict[str, int | None]:
+    """Cycles of each kernel by FIFO sizing, as report.json has them; None where it does not."""
+    sizing = (read_object(directory / COMPILE_REPORT) or {}).get("fifo_sizing") or {}
+    try:
+        known: dict[str, int | None] = {kernel["kernel"]: kernel["makespan"] for kernel in sizing.get("kernels") or ()}
+    except (AttributeError, KeyError, TypeError):
+        where, accepted = str(directory / COMPILE_REPORT), "the file that stc compile wrote"
+        raise CompileError("fifo_sizing is not what this version of stc writes", where=where, accepted=accepted) from None
+    return {kernel.name: known.get(kernel.name) for kernel in manifest.kernels}
+
+
+def _print(manifest: Manifest, channels: ChannelUses | None, everything: bool) -> None:
     loops = _pipelined(manifest)
     slow = [loop for loop in loops if (loop.ii or 1) > 1]
     _print_loops(loops if everything else slow)
@@ -81,6 +97,8 @@ def _print(manifest: Manifest, everything: bool) -> None:
         output.print(Text(f"{name}: {manifest.origins.get(name, 'not said')}"), soft_wrap=True)
     _print_tasks([task for kernel in manifest.kernels for task in kernel.tasks])
     output.print(Text(f"resources: {manifest.origins.get('tasks.resources', 'not said')}"), soft_wrap=True)
+    if channels is not None:
+        print_channels(channels, output)
     for note in manifest.notes:
         output.print(Text(note), soft_wrap=True)
 

@@ -14,10 +14,12 @@ from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
 from stc.manifest.schema import Manifest
 from stc.manifest.sizes import at_values, scalar_maxima
+from stc.simulation.critical_path import critical_path
 from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
+from stc.simulation.path_roles import PathRole, path_roles, total
 from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import ORIGIN, project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
@@ -27,7 +29,7 @@ from stc.simulation.utilisation import Utilisation
 from stc.simulation.waiting import Waiting, waiting_of
 from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
-from stc.tools.simulation_tables import path_json, print_run
+from stc.tools.simulation_tables import path_json, print_run, role_table
 from stc.tools.stages import Told, on_each_stage, stages_of
 
 
@@ -75,10 +77,20 @@ def simulate_command(
     def run(folder: Path) -> Told:
         own = scalar_maxima(asked.manifest(folder))
         values = {name: value for name, value in options.at.items() if name in own or name not in scalars}
-        return _checked_only(folder, values) if static else _simulated(folder, replace(asked, options=replace(options, at=values)))
+        if static:
+            return _checked_only(folder, values)
+        told, row, launch = _simulated(folder, replace(asked, options=replace(options, at=values)))
+        if row.cycles:
+            rows.append((replace(row, role=folder.name), launch))
+        return told
+
+    rows: list[tuple[PathRole, int]] = []
+    def together() -> None:
+        if rows:
+            output.print(role_table("where the cycles of each stage went, by its critical path", "stage", *zip(*rows, strict=True)))
 
     names = {"--depths": depths is not None, "--profile": profile is not None, "--why": why is not None}
-    on_each_stage(directory, run, as_json, names)
+    on_each_stage(directory, run, as_json, names, together)
 
 
 @dataclass(frozen=True)
@@ -99,8 +111,8 @@ class _Asked:
         return project_manifest(directory.resolve(), self.report(directory))
 
 
-def _simulated(directory: Path, asked: _Asked) -> Told:
-    """One project, run with time."""
+def _simulated(directory: Path, asked: _Asked) -> tuple[Told, PathRole, int]:
+    """One project, run with time; and all of its critical path in a row, with the cycles of launches beside it."""
     report, timeout, why = asked.report(directory), asked.timeout, asked.why
     manifest = at_values(asked.manifest(directory), asked.options.at)
     measured = read_profile(asked.profile, manifest) if asked.profile is not None and report is None else None
@@ -127,6 +139,8 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         if asked.cost_of_depths and result.cycles is not None:
             cost = depth_cost(design, options, result, timeout, lambda runs: status.update(f"looking for what costs: run {runs}"))
     use = design.utilisation(result, options)
+    ran = manifest if measured is None else with_profile(manifest, measured)
+    roles = path_roles(design.as_run(ran, options), result, critical_path(result))
     for note in result.notes:
         messages.print(f"note: {note}", markup=False)
 
@@ -136,10 +150,11 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         if cost is not None:
             output.print(cost.text, markup=False, soft_wrap=True)
         if (waiting is None and cost is None) or not result.passed:
-            print_result(result, use, origin_of(result, options), explanation, output)
+            print_result(result, use, origin_of(result, options), explanation, output, roles)
 
-    report = {**report_of(result, options, explanation, waiting, cost), "utilisation": use.as_json() if use is not None else None}
-    return Told(result.passed, report, show)
+    report = report_of(result, options, explanation, waiting, cost, roles)
+    report |= {"utilisation": use.as_json() if use is not None else None}
+    return Told(result.passed, report, show), total(roles, ""), result.launch_cycles
 
 
 def read_values(texts: Sequence[str]) -> dict[str, int]:
@@ -194,6 +209,7 @@ def report_of(
     explanation: Explanation | None = None,
     waiting: Waiting | None = None,
     cost: DepthCost | None = None,
+    roles: Sequence[PathRole] = (),
 ) -> dict[str, Any]:
     """Everything, as JSON; `explanation` of a run that did not end, `why` for one task, `cost_of_depths` where it was asked."""
     return {
@@ -202,7 +218,7 @@ def report_of(
         "tokens": result.tokens,
         "tokens_per_second": result.tokens_per_second,
         "tokens_per_cpu_second": result.tokens_per_cpu_second,
-        "critical_path": path_json(result),
+        "critical_path": path_json(result, roles),
         "explanation": explanation_json(result.values, explanation),
         "why": waiting.as_json() if waiting is not None else None,
         "cost_of_depths": cost.as_json() if cost is not None else None,
@@ -212,7 +228,12 @@ def report_of(
 
 
 def print_result(
-    result: SimulationResult, use: Utilisation | None, origin: str, explanation: Explanation | None, console: Console
+    result: SimulationResult,
+    use: Utilisation | None,
+    origin: str,
+    explanation: Explanation | None,
+    console: Console,
+    roles: Sequence[PathRole] = (),
 ) -> None:
     """A summary, tasks, FIFOs and the critical path; of a run that did not end, why."""
     if result.cycles is None:
@@ -223,4 +244,4 @@ def print_result(
             known = ", ".join(f"{end:,}" for end in ends)
             console.print(f"calls of {kernel} that had ended by then: at cycle {known}", markup=False)
         return
-    print_run(result, use, origin, console)
+    print_run(result, use, origin, console, roles)

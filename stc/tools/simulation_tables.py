@@ -2,36 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from stc.simulation.critical_path import PathShare, critical_path, summary
+from stc.simulation.memory_traffic import ChannelUse, ChannelUses
+from stc.simulation.path_roles import PathRole, total
 from stc.simulation.simulate import SimulationResult, TaskTime
 from stc.simulation.utilisation import TaskUse, Utilisation
 from stc.tools.check_tables import near_ties_told
 
 MOST_ROWS = 20
 MOST_SHARES = 10
+MOST_CHANNELS = 8
 
 
-def path_json(result: SimulationResult) -> dict[str, Any]:
-    """The critical path in order of time, and what makes it up."""
+def path_json(result: SimulationResult, roles: Sequence[PathRole] = ()) -> dict[str, Any]:
+    """The critical path in order of time, what makes it up, and by what tasks are for."""
     parts = critical_path(result)
-    return {"parts": [vars(part) for part in parts], "summary": [vars(share) for share in summary(parts)]}
+    return {
+        "parts": [vars(part) for part in parts],
+        "summary": [vars(share) for share in summary(parts)],
+        "roles": [{**vars(role), "filling": role.filling} for role in roles],
+    }
 
 
-def print_run(result: SimulationResult, use: Utilisation | None, origin: str, console: Console) -> None:
-    """Everything about a run that ended, in tables of at most MOST_ROWS rows. `use`: None where it is not known."""
+def print_run(
+    result: SimulationResult, use: Utilisation | None, origin: str, console: Console, roles: Sequence[PathRole] = ()
+) -> None:
+    """Everything about a run that ended, in tables of at most MOST_ROWS rows. `use`: None where it is not known; `roles`: of its
+    critical path."""
     _print_totals(result, origin, console)
     if use is not None:
         console.print(f"utilisation ({use.origin}): {use.text}", markup=False, soft_wrap=True)
     console.print(_tasks(result, {task.task: task for task in use.tasks} if use is not None else {}))
     if result.fifos:
         console.print(_fifos(result))
+    if result.memory is not None:
+        print_channels(result.memory, console)
     console.print(_path(result))
+    if any(role.iterating is not None for role in roles):
+        console.print(_roles(roles))
+
+
+def _roles(roles: Sequence[PathRole]) -> Table:
+    """The largest of them in the order of the path, and the rest in a row."""
+    kept = {role.role for role in sorted(roles, key=lambda role: -role.cycles)[:MOST_ROWS]}
+    rest = [role for role in roles if role.role not in kept]
+    shown = [role for role in roles if role.role in kept] + ([total(rest, f"{len(rest)} others, all with --json")] if rest else [])
+    return role_table("critical path by what tasks are for", "module or kind", [*shown, total(roles, "all")])
+
+
+def role_table(title: str, what: str, rows: Sequence[PathRole], launches: Sequence[int] = ()) -> Table:
+    """Where cycles went: one row each. `launches`: the cycles of these, which are beside those of each row."""
+    more = ("and launches",) if launches else ()
+    table = _table(title, (what,), "cycles", "iterations", "fill, drain", "waits for memory", "FIFOs", "multiplies", *more)
+    for number, row in enumerate(rows):
+        parts = (row.iterating, row.filling, row.memory, row.fifos, row.multiplying)
+        table.add_row(row.role, f"{row.cycles:,}", *("" if part is None else f"{part:,.0f}" for part in parts),
+                      *(f"{cycles:,}" for cycles in launches[number:number + 1]))
+    return table
+
+
+def print_channels(uses: ChannelUses, console: Console) -> None:
+    """The channels of external memory, the busiest first, the last row for all that are not shown."""
+    table = _table("memory channels by cycles busy", ("channel", "ports"), "bytes read", "written", "busy", "idle", "of its peak")
+    shown = uses.busiest_first[:MOST_CHANNELS]
+    for use in shown:
+        busy = _from_to(use.busy, use.busy_most)
+        idle = "" if use.idle is None else _from_to(use.idle - (use.busy_most - use.busy), use.idle)
+        share = "" if use.share is None else f"{use.share:.1%}"
+        table.add_row(channel_name(use), _ports(use), f"{use.read:,}", f"{use.written:,}", busy, idle, share)
+    if rest := uses.busiest_first[MOST_CHANNELS:]:
+        sums = (sum(use.read for use in rest), sum(use.written for use in rest))
+        most = max(use.busy_most for use in rest)
+        table.add_row(f"{len(rest)} others", "all with --json", *(f"{number:,}" for number in sums), f"{most:,} or less")
+    console.print(table)
+    console.print(f"memory channels: {uses.origin}", markup=False, soft_wrap=True)
+
+
+def _from_to(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def channel_name(use: ChannelUse) -> str:
+    """Its number; a port that no bank is known of has a channel of its own."""
+    return str(use.channel) if use.channel >= 0 else "its own"
+
+
+def _ports(use: ChannelUse) -> str:
+    return use.ports[0] + (f" and {len(use.ports) - 1} more" if len(use.ports) > 1 else "")
 
 
 def _print_totals(result: SimulationResult, origin: str, console: Console) -> None:

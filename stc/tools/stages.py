@@ -37,12 +37,16 @@ def stages_of(directory: Path) -> dict[str, Path]:
 
 
 def on_each_stage(
-    directory: Path, run: Callable[[Path], Told], as_json: bool = False, own: Mapping[str, bool] | None = None
+    directory: Path,
+    run: Callable[[Path], Told],
+    as_json: bool = False,
+    own: Mapping[str, bool] | None = None,
+    together: Callable[[], None] = lambda: None,
 ) -> None:
     """What `run` finds of the project in `directory`, or of each stage of a model, printed; exit code 1 unless all passed.
 
     As JSON, of a model: an object with an entry for each stage. `own`: options that name things of one project, and whether they
-    were given: CompileError with a model.
+    were given: CompileError with a model. `together` prints, of a model, what is said of all its stages.
     """
     folders = stages_of(directory)
     if "" not in folders and (given := [name for name, holds in (own or {}).items() if holds]):
@@ -56,6 +60,8 @@ def on_each_stage(
         if name:
             output.print(f"{name}:", markup=False)
         told[name].show()
+    if "" not in told and not as_json:
+        together()
     if as_json:
         values = {name: one.as_json for name, one in told.items()}
         output.print_json(json.dumps(values.get("", values)))

@@ -135,6 +135,16 @@ def test_the_list_an_edge_and_a_row_choose_too_and_a_heading_sorts(project: tupl
     assert tokens != sorted(tokens, key=str, reverse=True), "these do not tell numbers from texts"
 
 
+def test_channels_and_phases_are_drawn(page: Page, project: tuple[Path, SimulationResult]):
+    result = project[1]
+    assert result.memory is not None and result.cycles is not None
+    drawn = [element for element in page.elements if element.has_class("look-read") and element.tag == "rect"]
+    assert len(drawn) == sum(count > 0 for use in result.memory.channels for count in use.read_over_time) > 0
+    assert [element for element in page.elements if element.has_class("look-work") and element.tag == "rect"]
+    for use in result.memory.channels:
+        assert f">{use.read:,}<" in page.html and f">{use.idle:,}<" in page.html
+
+
 def test_a_deadlock_is_explained_beside_its_graph(compiled: Path, manifest: Manifest, tmp_path: Path):
     result = write_report(compiled, {DEEP: 1}, 60, optimisation=0)
     assert result.values.outcome == "deadlock"

@@ -12,10 +12,13 @@ from jinja2 import UndefinedError
 
 from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
+from stc.manifest.sizes import at_values
 from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.critical_path import critical_path
 from stc.simulation.csim import CsimResult, check_timeout
 from stc.simulation.explanation import explain
-from stc.simulation.projects import sound_manifest
+from stc.simulation.path_roles import PathRole, path_roles, total
+from stc.simulation.projects import scalars_of_draw, sound_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.atomic_files import write_atomically
@@ -37,7 +40,7 @@ def report_command(
 ) -> None:
     """Write DIR/build/report.html: graph, timeline, token curves, memory, FIFOs, compile time, on one page without references.
 
-    Of a model each stage has a page of its own.
+    Of a model each stage has a page of its own, and MODEL/build/report.html a row for each.
 
     The design is run with time (built only if its sources changed). Exit codes: 0 fine, 1 mismatch or deadlock (the page says
     which), 2 unusable project or options.
@@ -46,9 +49,24 @@ def report_command(
     def run(folder: Path) -> Told:
         with messages.status("building and running the emitted C++ with time"):
             result = write_report(folder, read_depths(depths), timeout)
+        pages[folder.name] = f"../{folder.name}/build/{PAGE}"
+        if result.cycles is not None:
+            manifest = sound_manifest(folder)
+            at = at_values(manifest, scalars_of_draw(folder, manifest))
+            rows.append((total(path_roles(at, result, critical_path(result)), folder.name), result.launch_cycles))
         return Told(result.passed, None, lambda: _print(folder / "build" / PAGE, result))
 
-    on_each_stage(directory, run, own={"--depths": depths is not None})
+    def together() -> None:
+        from stc.tools.report.page import render_model
+
+        page = directory / "build" / PAGE
+        page.parent.mkdir(exist_ok=True)
+        write_atomically(page, render_model(directory.resolve().name, rows, pages))
+        output.print(f"{page}: all stages", markup=False)
+
+    rows: list[tuple[PathRole, int]] = []
+    pages: dict[str, str] = {}
+    on_each_stage(directory, run, own={"--depths": depths is not None}, together=together)
 
 
 def _print(page: Path, result: SimulationResult) -> None:
@@ -80,7 +98,8 @@ def write_report(
 
     explanation = explain(manifest, result.values, rerun)
     try:
-        text = render_page(manifest, report, sizing, result, explanation, design.utilisation(result, options))
+        use, at = design.utilisation(result, options), design.as_run(manifest, options)
+        text = render_page(manifest, report, sizing, result, explanation, use, at)
     except (KeyError, TypeError, UndefinedError) as error:
         fault = "has a field of another type" if isinstance(error, TypeError) else "lacks a field"
         what = f"{COMPILE_REPORT} or build/{SIZING} {fault}: {error}"

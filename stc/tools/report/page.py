@@ -15,15 +15,18 @@ from plotly.offline import get_plotlyjs
 from stc.manifest.schema import Kernel, Manifest
 from stc.simulation.critical_path import PathPart, critical_path
 from stc.simulation.explanation import Explanation
+from stc.simulation.path_roles import PathRole, path_roles, role_of
 from stc.simulation.projects import ORIGIN
 from stc.simulation.simulation_result import SimulationResult
 from stc.simulation.utilisation import Utilisation
 from stc.tools.report.drawing import BOX_HEIGHT, BOX_WIDTH, drawing
 from stc.tools.report.facts import ChannelFacts, KernelFacts, TaskFacts, kernel_facts
 from stc.tools.report.figures import curves, timeline
+from stc.tools.report.pictures import channel_map, die_plan, phases
 from stc.tools.report.tables import (
     Table,
     Value,
+    channel_tables,
     compiled_sizing_table,
     die_tables,
     fifo_table,
@@ -32,7 +35,9 @@ from stc.tools.report.tables import (
     path_tables,
     port_table,
     resource_tables,
+    role_tables,
     sizing_tables,
+    stage_table,
     tables_of,
     task_table,
 )
@@ -64,10 +69,12 @@ def render_page(
     result: SimulationResult,
     explanation: Explanation | None = None,
     use: Utilisation | None = None,
+    at: Manifest | None = None,
 ) -> str:
     """The HTML. `report` is report.json ({} where there is none), `sizing` fifo_sizing.json of `stc size`.
 
-    `explanation`: why the run of `result` could not go on; `use`: what it used of multipliers and ports.
+    `explanation`: why the run of `result` could not go on; `use`: what it used of multipliers and ports; `at`: `manifest` at the
+    values of its scalars that the run had.
     """
     path = critical_path(result)
     kernels = [kernel_facts(kernel, result, path, key_of(kernel, manifest), use) for kernel in manifest.kernels]
@@ -77,7 +84,12 @@ def render_page(
         result=result,
         kernels=[(facts, drawing(facts), task_table(facts), fifo_table(facts)) for facts in kernels],
         tiles=tiles(report, result, kernels, use),
-        sections=sections(report, sizing, path),
+        sections=sections(report, sizing, path, path_roles(at or manifest, result, path), result.launch_cycles),
+        channels=channel_tables(result.memory),
+        channels_origin=result.memory.origin if result.memory is not None else "",
+        channel_map=channel_map(result.memory, manifest.memory.channel_bytes_per_cycle if manifest.memory is not None else None),
+        phases=phases(path, {task.name: role_of(task) for kernel in manifest.kernels for task in kernel.tasks}),
+        die_plan=die_plan(report.get("dies")),
         memory=memory_table(report),
         converters=tables_of(report.get("converter_buffers", {}).get("list")),
         proofs=tables_of({key: value for key, value in report.get("proofs", {}).items() if key != "list"}),
@@ -93,6 +105,11 @@ def render_page(
         data=embedded({**page_data(kernels), "culprits": explanation.culprits if explanation is not None else ()}),
         plotly=plotly_script(),
     )
+
+
+def render_model(name: str, stages: Sequence[tuple[PathRole, int]], pages: Mapping[str, str]) -> str:
+    """The HTML of a model's own page: a row for each stage. `pages`: theirs, relative to this one."""
+    return template("model.html.j2").render(name=name, stages=stage_table(stages), pages=pages, timed=ORIGIN)
 
 
 @cache
@@ -264,7 +281,10 @@ def _error_tiles(result: SimulationResult) -> list[Tile | None]:
 # Sections that other commands fill ------------------------------------------------------------------------------------
 
 
-def sections(report: Mapping[str, Any], sizing: Mapping[str, Any] | None, path: Sequence[PathPart]) -> dict[str, Measured]:
+def sections(
+    report: Mapping[str, Any], sizing: Mapping[str, Any] | None, path: Sequence[PathPart], roles: Sequence[PathRole],
+    launch: int,
+) -> dict[str, Measured]:
     """FIFO sizing, critical path and resources."""
     return {
         "sizing": Measured(
@@ -272,7 +292,7 @@ def sections(report: Mapping[str, Any], sizing: Mapping[str, Any] | None, path: 
             _sizing_origin(report, sizing),
             "run stc size DIR",
         ),
-        "critical": Measured(path_tables(path), ORIGIN, "the run did not end"),
+        "critical": Measured((*role_tables(roles, launch), *path_tables(path)), ORIGIN, "the run did not end"),
         "resources": Measured(
             (*resource_tables(report.get("resources")), *die_tables(report.get("dies"))),
             _origin(report, "resources"),

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from stc.manifest.schema import Kernel, Manifest
 from stc.simulation.critical_path import PathPart, summary
+from stc.simulation.memory_traffic import ChannelUses
+from stc.simulation.path_roles import PathRole, total
 from stc.tools.report.facts import ChannelFacts, KernelFacts
 
 Kind = Literal["text", "name", "number", "share"]
@@ -221,6 +223,71 @@ def path_tables(path: Sequence[PathPart]) -> tuple[Table, ...]:
         for part in path
     )
     return (Table(SHARE_COLUMNS, shares, "what makes it up"), Table(PATH_COLUMNS, parts, "from beginning to end"))
+
+
+ROLE_COLUMNS = (
+    Column("module, or kind of task"),
+    Column("cycles", "number"),
+    Column("share", "share", "of the path"),
+    Column("iterations", "number", "cycles"),
+    Column("pipelines fill and drain", "number", "cycles"),
+    Column("waits for memory", "number", "cycles"),
+    Column("through FIFOs", "number", "cycles"),
+    Column("multipliers busy", "number", "cycles"),
+)
+
+
+def role_tables(roles: Sequence[PathRole], launch: int) -> tuple[Table, ...]:
+    """A critical path by what its tasks are for, in the order in which it comes to them, and what `launch` cycles cost besides."""
+    if not roles:
+        return ()
+    cycles = sum(role.cycles for role in roles)
+    rows = [
+        Row((role.role, role.cycles, role.cycles / cycles, _whole(role.iterating), _whole(role.filling), role.memory, role.fifos,
+             _whole(role.multiplying)))
+        for role in (*roles, total(roles, "all of it"))
+    ]
+    rows += [Row(("launches, beside the path", launch, None, None, None, None, None, None))] if launch else []
+    return (Table(ROLE_COLUMNS, tuple(rows), "where its cycles went, by what tasks are for"),)
+
+
+def stage_table(stages: Sequence[tuple[PathRole, int]]) -> Table:
+    """All of the critical path of each stage of a model, under the stage's name, and the cycles of its launches."""
+    columns = (Column("stage"), Column("cycles", "number"), Column("launches", "number", "cycles beside"), *ROLE_COLUMNS[3:])
+    rows = (
+        Row((role.role, role.cycles, launch, _whole(role.iterating), _whole(role.filling), role.memory, role.fifos,
+             _whole(role.multiplying)))
+        for role, launch in stages
+    )
+    return Table(columns, tuple(rows))
+
+
+def _whole(cycles: float | None) -> int | None:
+    return None if cycles is None else round(cycles)
+
+
+CHANNEL_COLUMNS = (
+    Column("channel"),
+    Column("ports", "name"),
+    Column("read", "number", "bytes"),
+    Column("written", "number", "bytes"),
+    Column("busy", "number", "cycles"),
+    Column("idle", "number", "cycles"),
+    Column("busy", "share", "of the run"),
+    Column("moved", "share", "of its peak"),
+)
+
+
+def channel_tables(uses: ChannelUses | None) -> tuple[Table, ...]:
+    """The channels of external memory, the busiest first."""
+    if uses is None:
+        return ()
+    rows = (
+        Row((str(use.channel) if use.channel >= 0 else "its own", ", ".join(use.ports), use.read, use.written, use.busy, use.idle,
+             _share(use.busy, use.cycles), use.share))
+        for use in uses.busiest_first
+    )
+    return (Table(CHANNEL_COLUMNS, tuple(rows)),)
 
 
 COMPILED_COLUMNS = (

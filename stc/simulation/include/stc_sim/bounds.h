@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "loop_run.h"
 #include "scheduler.h"
 
 #define STC_SIM_INLINE __attribute__((always_inline)) inline
@@ -90,6 +91,30 @@ struct Written {
 // By buffer, of the launch under way.
 inline std::map<const void *, Written> written_buffers;
 
+#ifdef STC_SIM_TIMED
+// How many words of a port were read or written, through pointers that know their port: several lanes of a word in one
+// iteration are one access.
+class PortAccesses {
+ public:
+  void note(std::int64_t word) {
+    const std::uint64_t iteration = scheduler.loop == nullptr ? 0 : scheduler.loop->iteration();
+    if (word == word_ && scheduler.loop == loop_ && iteration == iteration_) return;
+    word_ = word;
+    loop_ = scheduler.loop;
+    iteration_ = iteration;
+    ++count_;
+  }
+  void begin() { word_ = -1; }
+  std::uint64_t count() const { return count_; }
+
+ private:
+  std::uint64_t count_ = 0, iteration_ = 0;
+  std::int64_t word_ = -1;
+  const LoopRun *loop_ = nullptr;
+};
+inline std::map<std::string, PortAccesses> port_accesses;
+#endif
+
 // What a task gets for a memory port: a pointer that knows the port's name and how many words it has. Arithmetic keeps them;
 // a plain pointer made of it is not checked.
 template <class Value_>
@@ -98,6 +123,9 @@ class Words {
   Words(Value_ *first) : first_(first) {}
   Words(const char *port, Value_ *first, std::uint64_t count, std::int64_t offset = 0)
       : port_(port), first_(first), count_(count), offset_(offset), written_(&written_buffers[first]) {
+#ifdef STC_SIM_TIMED
+    accesses_ = &port_accesses[port];
+#endif
     if (std::is_const<Value_>::value) return;
     written_->port = port;
     written_->words.resize(count);
@@ -108,6 +136,9 @@ class Words {
     if (port_ != nullptr && !Index(at).is_below(count_)) {
       index.outside("memory port " + std::string(port_) + (offset_ == 0 ? "" : " from word " + std::to_string(offset_)), count_);
     }
+#ifdef STC_SIM_TIMED
+    if (accesses_ != nullptr) accesses_->note(at);
+#endif
 #ifndef STC_SIM_UNCHECKED
     if (written_ != nullptr && written_->port != nullptr) note(at, index);
 #endif
@@ -140,10 +171,16 @@ class Words {
   std::uint64_t count_ = 0;
   std::int64_t offset_ = 0;
   Written *written_ = nullptr;
+#ifdef STC_SIM_TIMED
+  PortAccesses *accesses_ = nullptr;
+#endif
 };
 
 template <class Value_>
 Words<Value_> words(const char *port, Value_ *first, std::uint64_t count) {
+#ifdef STC_SIM_TIMED
+  port_accesses[port].begin();   // another call reads a word anew
+#endif
   return Words<Value_>(port, first, count);
 }
 

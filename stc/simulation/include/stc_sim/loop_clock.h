@@ -56,6 +56,46 @@ class MemoryChannel {
   std::vector<std::size_t> next_;     // itself, or, of one that is full, a later one
 };
 
+// What passes through a channel over time, whoever may have which part of it: the cycles in which some port moves a word, and
+// the bytes of each direction in spans of so many cycles, which get twice as long whenever they would be too many.
+class MemoryTraffic {
+ public:
+  static constexpr std::size_t most_spans = 256;
+
+  // A word begins to pass at `begin`, the next one of its port so many cycles later.
+  void pass(double begin, double cycles, double bytes, bool reads) {
+    const Cycle from = Cycle(begin + 0.5), until = Cycle(begin + cycles + 0.5);
+    if (until / 64 >= busy_.size()) busy_.resize(until / 64 + 1024);
+    for (Cycle at = from; at < until; ++at) busy_[at / 64] |= std::uint64_t(1) << (at % 64);
+    while (from / span_ >= most_spans) widen();
+    (reads ? read_ : written_)[from / span_] += bytes;
+  }
+
+  Cycle busy() const {
+    Cycle cycles = 0;
+    for (const std::uint64_t some : busy_) cycles += Cycle(__builtin_popcountll(some));
+    return cycles;
+  }
+  Cycle span() const { return span_; }
+  const std::vector<double> &read() const { return read_; }
+  const std::vector<double> &written() const { return written_; }
+
+ private:
+  void widen() {
+    span_ *= 2;
+    for (std::vector<double> *bytes : {&read_, &written_}) {
+      for (std::size_t at = 0; at < most_spans; ++at) {
+        const double both = at < most_spans / 2 ? (*bytes)[2 * at] + (*bytes)[2 * at + 1] : 0;
+        (*bytes)[at] = both;
+      }
+    }
+  }
+
+  std::vector<std::uint64_t> busy_;   // a bit for each cycle
+  Cycle span_ = 16;
+  std::vector<double> read_ = std::vector<double>(most_spans), written_ = read_;
+};
+
 // External memory behind one port. Requests run ahead of the loop by `outstanding` bursts of `burst` words.
 struct MemoryPort {
   std::string name;
@@ -64,6 +104,8 @@ struct MemoryPort {
   std::uint64_t burst = 16, outstanding = 16;
   MemoryChannel *channel = nullptr;   // null: a part of it that nobody else gets
   double bytes_per_word = 0;
+  MemoryTraffic *traffic = nullptr;   // of the channel that it is linked to; null: nobody asks
+  double payload = 0;                 // bytes of a word without padding
 
   void begin(Cycle at) {
     place_ = slot_ = 0;
@@ -76,6 +118,7 @@ struct MemoryPort {
     if (place_ == 0) next_ = std::max(next_, double(consumed_[slot_] + latency));
     if (channel != nullptr) next_ = channel->pass(next_, bytes_per_word);
     const Cycle there = rounded_up(next_);
+    if (traffic != nullptr) traffic->pass(next_, cycles_per_word, payload, true);
     next_ += cycles_per_word;
     return there;
   }
@@ -93,6 +136,7 @@ struct MemoryPort {
     if (rounded_up(next_) < at) next_ = double(at);
     if (channel != nullptr) next_ = channel->pass(next_, bytes_per_word);
     const Cycle taken = rounded_up(next_);
+    if (traffic != nullptr) traffic->pass(next_, cycles_per_word, payload, false);
     next_ += cycles_per_word;
     ++transferred;
     if (first_write == 0) first_write = taken;

@@ -26,6 +26,7 @@ class LoopRun {
     touched_ = false;
 #ifdef STC_SIM_TIMED
     clock.begin_iteration();
+    ++iteration_;
 #endif
   }
   bool touched() const { return touched_; }
@@ -42,6 +43,9 @@ class LoopRun {
 
 #ifdef STC_SIM_TIMED
   LoopClock clock;
+
+  // The number of the one under way.
+  std::uint64_t iteration() const { return iteration_; }
 
   void touch() {
     if (__builtin_expect(one_by_one() > 1, 0)) settle_earlier(1);
@@ -89,6 +93,7 @@ class LoopRun {
   void hold(Held write);
   Queue<Held> held_;          // in the order of `due`
   std::vector<Held> open_;    // of the iteration under way, before all its accesses are known: `due` counts from its first write
+  std::uint64_t iteration_ = 0;
   std::uint64_t cycle_ = 0, last_cycle_ = 0;   // of accesses: under way, and of the last write
   Cycle last_due_ = 0;
 

@@ -5,6 +5,7 @@
 
 #ifdef STC_SIM_TIMED
 
+#include "bounds.h"
 #include "engine.h"
 #include "json.h"
 
@@ -62,7 +63,18 @@ inline std::string channel_times_json(std::pair<std::string, ChannelClock> &chan
 inline std::string port_json(const std::pair<const std::string, MemoryPort> &port) {
   return "{" + json_field("port", json_text(port.first)) + ", " +
          json_field("words", std::to_string(port.second.transferred)) + ", " +
+         json_field("accesses", std::to_string(port_accesses[port.first].count())) + ", " +
          json_field("first_write", port.second.first_write == 0 ? std::string("null") : cycles_json(port.second.first_write)) + "}";
+}
+
+inline std::string bytes_json(const double &bytes) { return std::to_string(std::uint64_t(bytes + 0.5)); }
+
+inline std::string traffic_json(const std::pair<const std::string, MemoryTraffic> &channel) {
+  const MemoryTraffic &traffic = channel.second;
+  return "{" + json_field("channel", json_text(channel.first)) + ", " + json_field("busy", cycles_json(traffic.busy())) + ", " +
+         json_field("span", cycles_json(traffic.span())) + ", " +
+         json_field("read", json_list(unless_brief(traffic.read()), bytes_json)) + ", " +
+         json_field("written", json_list(unless_brief(traffic.written()), bytes_json)) + "}";
 }
 
 inline std::string release_json(const Release &release) {
@@ -88,7 +100,8 @@ inline std::string timing_json() {
          json_field("channels", json_list(timeline.channels, channel_times_json)) + ",\n  " +
          json_field("releases", json_list(timeline.releases, release_json)) + ",\n  " +
          json_field("loops", json_list(timing_table().sites(), loop_json)) + ",\n  " +
-         json_field("ports", json_list(timing_table().ports, port_json)) + "}";
+         json_field("ports", json_list(timing_table().ports, port_json)) + ",\n  " +
+         json_field("traffic", json_list(timing_table().traffic, traffic_json)) + "}";
 }
 
 }  // namespace stc_sim

@@ -1,10 +1,13 @@
-// What the tool chain says about time: a text file named by the environment variable STC_SIM_TIMING, one fact per line.
+// What the tool chain says about time: text files named by the environment variables STC_SIM_TIMING and STC_SIM_LINKED, one
+// fact per line.
 //
 //     loop FUNCTION LABEL II DEPTH STYLE [reads=PORT] [writes=PORT]     a pipelined loop; LABEL "-" for none, II 0 and STYLE "-"
 //                                                                       for what its pragma says
 //     port NAME LATENCY CYCLES_PER_WORD BURST OUTSTANDING [CHANNEL BYTES]   external memory behind a port; CHANNEL: one that its
 //                                                                       ports share as they need it, in words of BYTES
 //     channel NAME BYTES_PER_CYCLE                                      before its ports
+//     linked PORT CHANNEL BYTES                                         (STC_SIM_LINKED) the channel whose traffic the port's words
+//                                                                       of BYTES are
 //     fifo NAME DEPTH LATENCY [CROSSING]                                0 keeps what the source says; CROSSING: cycles to the
 //                                                                       reader's die, and back
 //     unbounded                                                         FIFOs have as many slots as needed
@@ -36,14 +39,10 @@ class TimingTable {
  public:
   bool unbounded = false;
   std::map<std::string, MemoryPort> ports;
+  std::map<std::string, MemoryTraffic> traffic;   // by channel
 
   TimingTable() {
-    const char *path = std::getenv("STC_SIM_TIMING");
-    if (path == nullptr || *path == 0) return;
-    std::ifstream file(path);
-    std::string line;
-    if (!file) refuse(path, "cannot be read");
-    while (std::getline(file, line)) read(path, line);
+    for (const char *name : {"STC_SIM_TIMING", "STC_SIM_LINKED"}) read_file(std::getenv(name));
   }
 
   // At the first run of a loop; LoopSite::timing keeps it. `function`: that of the site, or the task that runs it.
@@ -76,6 +75,14 @@ class TimingTable {
     std::_Exit(2);
   }
 
+  void read_file(const char *path) {
+    if (path == nullptr || *path == 0) return;
+    std::ifstream file(path);
+    std::string line;
+    if (!file) refuse(path, "cannot be read");
+    while (std::getline(file, line)) read(path, line);
+  }
+
   void read(const std::string &path, const std::string &line) {
     std::istringstream words(line);
     std::string what, name;
@@ -102,6 +109,13 @@ class TimingTable {
       ports[port.name] = port;
     } else if (what == "channel") {
       words >> name >> channels_[name].bytes_per_cycle;
+    } else if (what == "linked") {
+      std::string channel;
+      words >> name >> channel;
+      const auto port = ports.find(name);
+      if (port == ports.end()) refuse(path, "unknown port in '" + line + "'");
+      port->second.traffic = &traffic[channel];
+      words >> port->second.payload;
     } else if (what == "loop") {
       read_loop(path, words);
     } else {
