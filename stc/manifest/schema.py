@@ -149,8 +149,8 @@ class Stream:
     (`mul(pos<=15, 2)`).
 
     `depth` as emitted; `required`: the depth that sizing asked for, before margin and rounding to what costs no more. `crossing`:
-    cycles that a token takes to the reader's die, and that the slot it leaves takes back. `order`: in which the tokens are slices of
-    a tensor, once per launch or per layer of one; None where they are none.
+    cycles that a token takes to the reader's die, and that the slot it leaves takes back. `order`: in which the tokens are slices
+    of a tensor, once per launch or per layer of one; None where they are none.
     """
 
     name: str

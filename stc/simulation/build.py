@@ -187,7 +187,8 @@ def _built(units: Units, optimisation: int, name: str) -> Build:
     cached = not any(compiled) and binary.is_file()
     if not cached:
         linked = binary.with_suffix(".linked")   # whatever interrupts the linker: `binary` is whole or the old one
-        run_compiler([compiler, *(sanitizers.LINKED if name == "csim_sanitized" else ()), *map(str, objects), "-o", str(linked)], binary)
+        libraries = sanitizers.LINKED if name == "csim_sanitized" else ()
+        run_compiler([compiler, *libraries, *map(str, objects), "-o", str(linked)], binary)
         linked.replace(binary)
     return Build(binary, cached, units.notes)
 
