@@ -47,7 +47,8 @@ class OutputCheck:
     `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. Of
     `undecided` ones the reference says nothing: rounding errors alone move it by as much as its size. `passed`: none of either.
     `decided`: it passed where a design that loses its inputs would not.
-    `near_ties`: how many integers of activations, which rounding errors decide (stc.tools.near_ties), explain all that is wrong.
+    `near_ties`: how many integers of activations, which rounding errors decide (stc.tools.near_ties), explain all that is wrong,
+    `by_own_number` of them exactly at a tie in the reference, where the number that the design rounds is not.
     `shape`: of the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's
     own rounding errors, in parts of the output's largest magnitude; None where it is not known.
     """
@@ -67,6 +68,7 @@ class OutputCheck:
     undecided: int = 0
     decided: bool = False
     near_ties: int = 0
+    by_own_number: int = 0
 
     @property
     def is_wrong(self) -> bool:

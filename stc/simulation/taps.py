@@ -36,7 +36,7 @@ class Taps:
     tasks: tuple[str, ...] = ()
 
     def tables(self, draw: str) -> Mapping[str, str]:
-        """What the program reads, by variable, to run on one draw of inputs."""
+        """What the program reads, by variable, to run on one draw of inputs. `folder` is absolute: it runs elsewhere."""
         of_draw = self.folder / draw
         of_draw.mkdir(exist_ok=True)
         lines = [f"stream\t{name}\t{of_draw / name}" for name in self.streams]
@@ -151,12 +151,19 @@ def _tapped(name: str, raw: _Raw | None, channel: Stream | BlockBuffer | None, s
     tokens = raw.entries(channel.element_type if channel is not None else "")
     if isinstance(channel, BlockBuffer):
         return Tapped(name, tokens, tokens.reshape(-1, *channel.shape), "")
-    if channel is None or channel.order is None:
-        return Tapped(name, tokens, None, "its tokens are slices of no tensor that the manifest names")
+    if channel is None:
+        return Tapped(name, tokens, None, "nothing says which tensor its tokens are")
+    return Tapped(name, tokens, *in_layout_of(channel, tokens, scalars))
+
+
+def in_layout_of(stream: Stream, tokens: np.ndarray, scalars: Mapping[str, int]) -> tuple[np.ndarray | None, str]:
+    """The tensor that `tokens` of the stream are where scalars have these values, and what is to be said of it."""
+    if stream.order is None:
+        return None, "its tokens are words of memory, or slices of no tensor"
     try:
-        return Tapped(name, tokens, *in_layout(tokens, order_at(channel.order, scalars)))
+        return in_layout(tokens, order_at(stream.order, scalars))
     except ValueError as error:
-        return Tapped(name, tokens, None, f"its order in manifest.json is none: {error}")
+        return None, f"its order in manifest.json is none: {error}"
 
 
 def in_layout(tokens: np.ndarray, order: StreamOrder) -> tuple[np.ndarray | None, str]:
@@ -165,7 +172,7 @@ def in_layout(tokens: np.ndarray, order: StreamOrder) -> tuple[np.ndarray | None
     if not expected or len(tokens) % expected or tokens.shape[1] != order.element_count:
         return None, f"{len(tokens)} tokens of {tokens.shape[1]} are no whole tensor, which is {expected} of {order.element_count}"
     shape, times = order.static_shape, len(tokens) // expected
-    inside = np.array(list(np.ndindex(*order.element)), np.int64).reshape(-1, order.rank)
+    inside = np.array(list(np.ndindex(*order.element)), np.int64).reshape(order.element_count, order.rank)
     entries = order.enumerate()[:, None, :] + inside   # [tokens, lanes, rank]
     places = (entries * [prod(shape[dimension + 1 :]) for dimension in range(order.rank)]).sum(-1).astype(np.int64)
     crossed, floats = tokens.reshape(times, expected, -1), tokens.dtype.kind == "f"
