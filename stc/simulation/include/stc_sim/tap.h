@@ -1,10 +1,10 @@
 // What crosses chosen streams and what chosen tasks round, written to files as it happens. Compiled only where STC_SIM_TAPPED is
 // defined: any other program has nothing of this.
 //
-// The file that the environment variable STC_SIM_TAPS names has a line per tap: `stream` or `task`, a name, and a path, with tabs
-// between. At the path stand raw entries, token after token, lane after lane; PATH.type says which, with a space between: an entry's
-// type and the lanes of a token. f4: f32, i1: int8, u2: uint16, b1: bool; a5: 5 bits of an ap_ type without sign, s5: with one, in as
-// few bytes as hold them; V12: 12 bytes of another type. Of a task: the number of each rounding, and what it became.
+// The file that the environment variable STC_SIM_TAPS names has a line per tap: `stream` or `task`, a name, and a path, with
+// tabs between. At the path stand raw entries, token after token, lane after lane; PATH.type says an entry's type and the lanes of
+// a token, with a space between. f4: f32, i1: int8, u2: uint16, b1: bool; a5: 5 bits of an ap_ type without sign, s5: with one, in
+// as few bytes as hold them; V12: 12 bytes of another type. Of a task: the number of each rounding, and what it became.
 #ifndef STC_SIM_TAP_H
 #define STC_SIM_TAP_H
 
