@@ -112,15 +112,21 @@ class _Raw:
         """[tokens, lanes]. Of a token that is one wide integer: those of `element_type` (`i4`) that it holds, the first in its
         lowest bits, or its bytes."""
         if self.kind[0] not in "as":
-            return np.fromfile(self.path, np.dtype(self.kind)).reshape(-1, self.lanes)
+            return self._whole(np.dtype(self.kind), self.lanes)
         width = int(self.kind[1:])
-        found = np.fromfile(self.path, np.uint8).reshape(-1, -(-width // _BYTE))
+        size = -(-width // _BYTE)
+        found = self._whole(np.dtype(np.uint8), self.lanes * size).reshape(-1, size)
         narrow = re.fullmatch(r"i(\d+)", element_type)
         bits, signed = (int(narrow[1]), True) if narrow is not None else (width, self.kind[0] == "s")
         if bits > _WIDEST or width % bits:
             return found.reshape(-1, self.lanes * found.shape[1])
         each = np.unpackbits(found, axis=1, bitorder="little")[:, :width].reshape(-1, bits)
         return _integers(each, signed).reshape(-1, self.lanes * (width // bits))
+
+    def _whole(self, dtype: np.dtype, lanes: int) -> np.ndarray:
+        """[tokens, lanes], without the part of a token that a run leaves which is stopped."""
+        tokens = self.path.stat().st_size // (dtype.itemsize * lanes)
+        return np.fromfile(self.path, dtype, tokens * lanes).reshape(tokens, lanes)
 
 
 def _integers(bits: np.ndarray, signed: bool) -> np.ndarray:

@@ -144,7 +144,7 @@ class Search:
         return _Path(self.got, self.tolerance, turned, outputs, moved, _arrays(still.numbers), _arrays(still.integers), moves)
 
     def _judged(self, path: _Path) -> Found:
-        """Of integers that give the values of the design, whether each is the right rounding of its own number, if that is known."""
+        """Of integers that give the design's values, whether each is the right rounding of its own number, as far as known."""
         exact = 0
         for calls, entry in path.distinct():
             number = Number(path, calls, entry)

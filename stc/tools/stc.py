@@ -44,7 +44,6 @@ from stc.tools.run_command import run_command as run_host
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
 from stc.tools.stages import CHECK_FAILED, Told, on_each_stage
-from stc.tools.tap_command import tapped
 
 REPORT = "report.json"
 UNCHECKED_PORTS = "not checked: indices into what the testbench hands to the top function, whose extents are not known"
@@ -205,6 +204,8 @@ def csim_command(
 
     def run(folder: Path) -> Told:
         if taps:
+            from stc.tools.tap_command import tapped
+
             return tapped(folder, taps, out, draws, timeout)
         result = _checked(folder, timeout, draws, sanitize)
         explanation = _explained(folder, result, timeout)

@@ -61,6 +61,11 @@ def tapped(directory: Path, names: Sequence[str], out: Path | None, draws: Seque
         with messages.status("building and running the emitted C++ with taps"):
             result = csim(directory, timeout, draws=draws if draws != [""] else None, taps=taps)
         _require_seen(streams, result, directory)
+        if not result.passed:
+            from stc.tools.near_ties import LOOKING_FOR_NEAR_TIES, with_near_ties
+
+            with messages.status(LOOKING_FOR_NEAR_TIES):
+                result = with_near_ties(directory, result)
         manifest = project_manifest(directory)
         ran = [draw.name for draw in result.draws] or [""]
         files = [_written(tap, draw, whole, target) for draw in ran for tap in taps.read(directory, manifest, draw)]
@@ -107,7 +112,7 @@ def _written(tap: Tapped, draw: str, whole: Path, target: Path) -> TapFile:
         stream=tap.name,
         tokens=count,
         lanes=lanes,
-        entries=str(tap.tokens.dtype),
+        entries=str(tap.tokens.dtype) if count else "-",
         least=np.nanmin(tap.tokens).item() if has_numbers else None,
         largest=np.nanmax(tap.tokens).item() if has_numbers else None,
         nans=nans,

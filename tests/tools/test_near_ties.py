@@ -119,7 +119,8 @@ def found_by_own(number: float | None, integer: int, place: tuple[int, int] = EX
     numbers, integers = (np.array(tensors[0]).reshape(TOKENS, 12)[:, :TERMS] for tensors in (watched.numbers, watched.integers))
     if number is not None:
         numbers[place] = number
-    mine = OwnRoundings("fc", integers.T.copy(), None if number is None else numbers.T.copy(), "it is fused" if number is None else "")
+    known, why = (None, "it is fused") if number is None else (numbers.T.copy(), "")
+    mine = OwnRoundings("fc", integers.T.copy(), known, why)
     other = OwnRoundings("other", np.zeros_like(integers), numbers)
     return Search(reference, inputs(), got, 1e-4, own=lambda: OwnNumbers([other, mine])).found()
 
@@ -214,7 +215,7 @@ LEFT = "do not explain what is wrong on example: "
         (f"hls::rint({NEARLY} * ", "csim", EXPLAINED),
         (f"hls::rint({NEARLY} * ", "simulate", EXPLAINED),
         ("hls::rint(3.0f * ", "csim", LEFT),
-        ("hls::round(", "csim", "token 2, entry 4: the design rounds its own number 6.5 to 7, and the nearest integer, even ones of"),
+        ("hls::round(", "csim", "token 2, entry 4: the design rounds its own number 6.5 to 7, and the nearest integer, even"),
         ("hls::floor(0.5f + ", "csim", "rounds by no function of hls_math.h"),
     ],
     ids=["explained", "simulated", "wrong", "ties away", "unseen"],
