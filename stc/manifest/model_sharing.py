@@ -9,7 +9,6 @@ from stc.manifest.layouts import differing, told
 from stc.manifest.model_files import MODEL
 from stc.manifest.model_schema import LayerKind, LayerParameter, ModelManifest
 
-
 MOST_TOLD = 3
 """Parameters of which a sentence says why they are not shared."""
 
