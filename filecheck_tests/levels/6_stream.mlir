@@ -125,11 +125,14 @@ builtin.module {
 // CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
 // CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK: #map3 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)>
+// CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)>
+// CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [2, 4, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
 // CHECK-LABEL: func.func @main(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
-// CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor -> tensor<6xvector<16xf32>>
+// CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor1 -> tensor<12xvector<16xf32>>
 // CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64, carries = !itensor} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -162,7 +165,7 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %w_stream = stream.create @w_stream {tokens = 48 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %w_stream = stream.create @w_stream {tokens = 48 : i64, distinct_tokens = 24 : i64, carries = !itensor1} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -187,7 +190,7 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_stream = stream.create @fc_stream {tokens = 16 : i64, distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %fc_stream = stream.create @fc_stream {tokens = 16 : i64, distinct_tokens = 16 : i64, carries = !itensor.itensor<1x8xf32, iter_space: [2, 2, 4] * [4, 8, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %fc = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<4x4xf32>
@@ -237,7 +240,7 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64, carries = !itensor.itensor<1x4xf32, iter_space: [2, 2, 2, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d1 + d2)>} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @merge_fc ins(%in = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) kind converter {
 // CHECK-NEXT: %blocks = memref.alloc() : memref<2x4x8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -294,7 +297,7 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu_stream = stream.create @gelu_stream {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: %gelu_stream = stream.create @gelu_stream {tokens = 32 : i64, distinct_tokens = 32 : i64, carries = !itensor2} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %fc_1 = memref.alloc() : memref<4x4xf32>
 // CHECK-NEXT: %gelu = memref.alloc() : memref<4x4xf32>
@@ -358,5 +361,7 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield %y_1 : memref<8xvector<16xf32>>
 // CHECK-NEXT: }
-// CHECK-NEXT: %y_1 = dataflow.unpack %y : tensor<8xvector<16xf32>> as !itensor.itensor<1x4xf32, iter_space: [2, 4, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)> -> tensor<8x16xf32>
+// CHECK-NEXT: %y_1 = dataflow.unpack %y : tensor<8xvector<16xf32>> as !itensor2 -> tensor<8x16xf32>
 // CHECK-NEXT: func.return %y_1 : tensor<8x16xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: }

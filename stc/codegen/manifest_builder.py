@@ -32,6 +32,7 @@ from stc.manifest.schema import (
     Kernel,
     Manifest,
     MemoryTiming,
+    Order,
     Port,
     Scalar,
     Step,
@@ -161,6 +162,7 @@ def _kernel(
             required=_required(stream),
             crossing=channels[stream.value].crossing,
             size=run_time_size(sizes[channels[stream.value].producer].token_size(channels[stream.value].name, True)),
+            order=_order(stream),
         )
         for stream in kernel.streams
     ]
@@ -208,6 +210,13 @@ def _required(stream: StreamDesign) -> int | None:
     """What `size-fifos` asked for, None where it has not run."""
     assert isinstance(stream.value.owner, CreateOp)
     return stream.value.owner.required_depth
+
+
+def _order(stream: StreamDesign) -> Order | None:
+    """In which order a tensor crosses; None where its tokens are not slices of one."""
+    assert isinstance(stream.value.owner, CreateOp)
+    carried = stream.value.owner.carries
+    return order_of(carried.order) if carried is not None else None
 
 
 def _task(task: TaskDesign, cycle_ns: float) -> Task:

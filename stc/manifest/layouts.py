@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from stc.iteration.bus_words import slot
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.size import read_size, value_at
 from stc.iteration.vectorize import vectorized
 from stc.manifest.codec import encode
 from stc.manifest.model_schema import BufferLayout
@@ -58,3 +59,13 @@ def order_of(order: StreamOrder) -> Order:
 def _coordinate(coordinate: Coordinate) -> OrderCoordinate:
     constant = coordinate.constant
     return OrderCoordinate(coordinate.loops, constant if isinstance(constant, int) else str(constant))
+
+
+def order_at(order: Order, values: Mapping[str, int]) -> StreamOrder:
+    """The stream order that `order` says where each symbol has its value in `values`; ValueError for what is no order."""
+
+    def size(text: int | str) -> int:
+        return text if isinstance(text, int) else value_at(read_size(text), values)
+
+    loops = tuple(Loop(size(loop.trip), loop.step) for loop in order.loops)
+    return StreamOrder(order.element, loops, tuple(Coordinate(it.loops, size(it.constant)) for it in order.coordinates))

@@ -149,7 +149,8 @@ class Stream:
     (`mul(pos<=15, 2)`).
 
     `depth` as emitted; `required`: the depth that sizing asked for, before margin and rounding to what costs no more. `crossing`:
-    cycles that a token takes to the reader's die, and that the slot it leaves takes back.
+    cycles that a token takes to the reader's die, and that the slot it leaves takes back. `order`: in which the tokens are slices
+    of a tensor, once per launch or per layer of one; None where they are none.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Stream:
     required: int | None = None
     size: str | None = field(default=None, metadata=LEFT_OUT)
     crossing: int = field(default=0, metadata=LEFT_OUT)
+    order: Order | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

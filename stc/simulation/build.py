@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +30,13 @@ from stc.simulation.package import AP_TYPES, FOLDER, INCLUDE, include_folders
 FLAGS = ("-std=c++17", "-march=native", "-ffp-contract=off", "-w")
 # Only the compiler's part of a sanitizer: stc_sim/bounds.h answers its calls.
 CHECKS = ("-fsanitize=bounds", "-fno-sanitize-recover=bounds")
+_FLAGS: Mapping[str, Sequence[str]] = {
+    "csim": CHECKS,
+    "csim_sanitized": sanitizers.FLAGS,
+    "csim_tapped": (*CHECKS, "-DSTC_SIM_TAPPED"),
+    "simulate": ("-DSTC_SIM_TIMED",),
+}
+"""What tells one program from another."""
 DEFAULT_OPTIMISATION = 3
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
 WRITABLE = "a project that you may write in, such as a copy of this one"
@@ -139,20 +146,22 @@ def build(
     timed: bool = False,
     sanitized: bool = False,
     report: Path | None = None,
+    tapped: bool = False,
 ) -> Build:
-    """Make DIR/build/csim (DIR/build/simulate where `timed`, DIR/build/csim_sanitized where `sanitized`) up to date. A source that
-    g++ rejects is a CompileError with its first message.
+    """Make DIR/build/csim (DIR/build/simulate where `timed`, csim_sanitized where `sanitized`, csim_tapped where `tapped`) up to
+    date. A source that g++ rejects is a CompileError with its first message.
 
     `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3. One process at a time builds.
     """
+    kind = "simulate" if timed else "csim_sanitized" if sanitized else "csim_tapped" if tapped else "csim"
     if is_foreign(directory):
         design = read_design(directory, report)
         instrumented = instrument_design(design)
         with _alone(directory / "build"):
-            return _built(foreign_units(design, instrumented), optimisation, timed, sanitized)
+            return _built(foreign_units(design, instrumented), optimisation, kind)
     sources = read_sources(directory)
     with _alone(sources.build):
-        return _built(emitted_units(sources), optimisation, timed, sanitized)
+        return _built(emitted_units(sources), optimisation, kind)
 
 
 @contextmanager
@@ -163,10 +172,9 @@ def _alone(folder: Path) -> Generator[None]:
         yield
 
 
-def _built(units: Units, optimisation: int, timed: bool, sanitized: bool) -> Build:
+def _built(units: Units, optimisation: int, name: str) -> Build:
     compiler = find_compiler()
-    flags = (f"-O{optimisation}", *FLAGS, *_flags(timed, sanitized), *(f"-D{define}" for define in units.defines))
-    name = "simulate" if timed else "csim_sanitized" if sanitized else "csim"
+    flags = (f"-O{optimisation}", *FLAGS, *_FLAGS[name], *(f"-D{define}" for define in units.defines))
     common = _common_hash(units, compiler, flags)
     objects = [units.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units.files)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
@@ -179,16 +187,10 @@ def _built(units: Units, optimisation: int, timed: bool, sanitized: bool) -> Bui
     cached = not any(compiled) and binary.is_file()
     if not cached:
         linked = binary.with_suffix(".linked")   # whatever interrupts the linker: `binary` is whole or the old one
-        run_compiler([compiler, *(sanitizers.LINKED if sanitized else ()), *map(str, objects), "-o", str(linked)], binary)
+        libraries = sanitizers.LINKED if name == "csim_sanitized" else ()
+        run_compiler([compiler, *libraries, *map(str, objects), "-o", str(linked)], binary)
         linked.replace(binary)
     return Build(binary, cached, units.notes)
-
-
-def _flags(timed: bool, sanitized: bool) -> Sequence[str]:
-    """What tells one program from another."""
-    if sanitized:
-        return sanitizers.FLAGS
-    return ["-DSTC_SIM_TIMED"] if timed else CHECKS
 
 
 def emitted_units(sources: SimulationSources) -> Units:

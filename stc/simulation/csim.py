@@ -19,6 +19,7 @@ from stc.simulation.build import DEFAULT_OPTIMISATION, build, read_sources
 from stc.simulation.design_file import is_foreign
 from stc.simulation.program_run import ProgramRun, run_program
 from stc.simulation.projects import sound_manifest
+from stc.simulation.taps import Taps
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 MOST_TIMEOUT = 1e6
@@ -46,7 +47,8 @@ class OutputCheck:
     `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. Of
     `undecided` ones the reference says nothing: rounding errors alone move it by as much as its size. `passed`: none of either.
     `decided`: it passed where a design that loses its inputs would not.
-    `near_ties`: how many integers of activations, which rounding errors decide (stc.tools.near_ties), explain all that is wrong.
+    `near_ties`: how many integers of activations, which rounding errors decide (stc.tools.near_ties), explain all that is wrong,
+    `by_own_number` of them exactly at a tie in the reference, where the number that the design rounds is not.
     `shape`: of the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's
     own rounding errors, in parts of the output's largest magnitude; None where it is not known.
     """
@@ -66,6 +68,7 @@ class OutputCheck:
     undecided: int = 0
     decided: bool = False
     near_ties: int = 0
+    by_own_number: int = 0
 
     @property
     def is_wrong(self) -> bool:
@@ -187,25 +190,26 @@ def csim(
     depths: Mapping[str, int] | None = None,
     draws: Sequence[str] | None = None,
     sanitized: bool = False,
+    taps: Taps | None = None,
 ) -> CsimResult:
     """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, each run for at most `timeout` seconds.
 
     It runs once for each of `draws` (None: all that golden/ has), as far as the first that does not end. `depths` replaces the
     depths of some FIFOs, by name; such a trial runs on one draw and leaves the report of the last ordinary run alone.
-    `sanitized`: under AddressSanitizer and UndefinedBehaviorSanitizer, some ten times slower.
+    `sanitized`: under AddressSanitizer and UndefinedBehaviorSanitizer, some ten times slower. `taps`: what is written of each draw.
     """
     check_timeout(timeout)
     directory = project_dir.resolve()
     chosen = _chosen(draws, draws_of(directory), directory)
     started = time.perf_counter()
-    built = build(directory, optimisation, sanitized=sanitized)
+    built = build(directory, optimisation, sanitized=sanitized, tapped=taps is not None)
     build_seconds = time.perf_counter() - started
     program = [str(built.binary)]
     if depths:
         table = "".join(f"{name} {depth}\n" for name, depth in depths.items())
         result = _run_draw(directory, program, chosen[0], None, timeout, tables={"STC_SIM_DEPTHS": table})
     else:
-        result = run_draws(directory, program, chosen, timeout, sanitizers.ENVIRONMENT if sanitized else {})
+        result = run_draws(directory, program, chosen, timeout, sanitizers.ENVIRONMENT if sanitized else {}, taps)
     return replace(result, build_seconds=build_seconds, cached=built.cached)
 
 
@@ -215,6 +219,7 @@ def run_draws(
     draws: Sequence[DrawOfInputs],
     timeout: float,
     variables: Mapping[str, str] | None = None,
+    taps: Taps | None = None,
 ) -> CsimResult:
     """What `program` makes of each of `draws`, as far as the first that does not end; writes DIR/build/csim*.json.
 
@@ -223,7 +228,8 @@ def run_draws(
     results: list[CsimResult] = []
     for draw in draws:
         report = f"csim_{draw.name}.json" if len(draws) > 1 else "csim.json"
-        results.append(_run_draw(directory, program, draw, report, timeout, variables))
+        tables = {} if taps is None else taps.tables(draw.name)
+        results.append(_run_draw(directory, program, draw, report, timeout, variables, tables))
         if results[-1].outcome != "finished":
             break
     told = next((result for result in results if result.failed), results[0])

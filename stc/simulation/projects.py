@@ -18,11 +18,11 @@ MEASURED = "measured"
 """What the `limit` of a loop begins with whose interval and depth a report of the vendor's tool has."""
 
 
-def scalars_of_draw(directory: Path, manifest: Manifest) -> dict[str, int]:
-    """The scalars of the first draw of inputs, by the symbol that sizes call them."""
+def scalars_of_draw(directory: Path, manifest: Manifest, draw: str = "") -> dict[str, int]:
+    """The scalars of the draw of inputs of that name, else of the first, by the symbol that sizes call them."""
     if not manifest.draws:
         return {}
-    stored = manifest.draws[0].tensors
+    stored = next((each for each in manifest.draws if each.name == draw), manifest.draws[0]).tensors
     scalars = [scalar for kernel in manifest.kernels for scalar in kernel.scalars]
     files = {scalar.symbol: stored[scalar.tensor] for scalar in scalars}
     return {symbol: int.from_bytes(_read(directory / file.path), "little", signed=True) for symbol, file in files.items()}

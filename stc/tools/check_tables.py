@@ -89,8 +89,10 @@ def _errors(check: OutputCheck) -> tuple[str, str, str]:
 
 def near_ties_told(check: OutputCheck) -> str:
     """What the near-ties of an output explain, in one sentence."""
+    count = check.by_own_number
+    own = f", {count} by the design's own number, where the reference's is exactly at a tie" if count else ""
     return (
-        f"near-ties: {check.near_ties} (integers of activations that rounding errors decide, of which {check.wrong:,} of "
+        f"near-ties: {check.near_ties} (integers of activations that rounding errors decide{own}, of which {check.wrong:,} of "
         f"{check.elements:,} entries are another value; with these integers the other way the reference has the design's values)"
     )
 

@@ -5,7 +5,12 @@ then makes another integer in the design than in the reference, and with it valu
 Here the reference runs again with single integers turned the other way, each at a tie as near as an output of a design has to be to
 its reference (`stc.codegen.tolerances`), with the integers in front of it as they are: rounding errors are those of its f32 parts
 alone. If it then has the design's values, in every entry and within the same tolerance, near-ties explain what is wrong; else it
-stays wrong. A number exactly at a tie is turned nowhere: there a design that rounds ties otherwise would show.
+stays wrong.
+
+A number exactly at a tie is turned only by the design's own number: there a design that rounds ties otherwise would look the same.
+So the design runs again with taps (`stc.tools.own_numbers`), and its own number has to be off the tie, as near to it as rounding
+errors bring it, and to be rounded to the nearest integer, even ones of ties. Where its number is not known the entry stays wrong;
+the other integers that are turned have to be right roundings, too, where it is.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain, combinations, zip_longest
-from math import isclose, prod
+from math import floor, isclose, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,6 +34,7 @@ from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions
 from stc.simulation.csim import CsimResult, OutputCheck, undecided_outputs
 from stc.simulation.design_file import is_foreign
+from stc.tools.own_numbers import OwnNumbers, OwnRoundings, cut, own_numbers
 from stc.tools.request import CompileRequest, load
 
 if TYPE_CHECKING:
@@ -73,10 +79,12 @@ Ties: TypeAlias = tuple[NearTie, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """How many near-ties explain the design's values; None where they do not, and `why`."""
+    """How many near-ties explain the design's values, of which `exact` lie exactly at a tie in the reference; None where they do
+    not, and `why`."""
 
     count: int | None
     why: str = ""
+    exact: int = 0
 
 
 @dataclass
@@ -84,7 +92,7 @@ class Search:
     """For the near-ties with which the reference `run`, on `inputs`, has the values `got`, by name, within `tolerance`.
 
     Outputs have rows along all dimensions but the last. The first one is the main one: an activation of a linear layer is for one
-    of its rows, so that one in each wrong row is tried in a run.
+    of its rows, so that one in each wrong row is tried in a run. `own`: the numbers that the design itself rounds.
     """
 
     run: Run
@@ -93,6 +101,14 @@ class Search:
     tolerance: float
     seed: int = 0
     runs: int = 0
+    own: Callable[[], OwnNumbers] = lambda: OwnNumbers([], "the design's own numbers are not looked at")
+    _own: OwnNumbers | None = None
+
+    @property
+    def own_numbers(self) -> OwnNumbers:
+        """Asked for once, and only if needed."""
+        self._own = self._own or self.own()
+        return self._own
 
     def found(self) -> Found:
         """From the reference as it is, turning in each round those that bring it nearer."""
@@ -100,9 +116,12 @@ class Search:
         for count in range(MOST_ROUNDS):
             path = self._path(turned)
             if not any(found.any() for found in path.wrong.values()):
-                return Found(sum(len(entries) for entries in path.distinct(turned)))
-            if not (nearer := self._nearer(path)):
-                left = f"{path.exact} are exactly at a tie, and never turned" if path.exact else "none is exactly at a tie"
+                return self._judged(path)
+            left = "none is exactly at a tie"
+            if not (nearer := self._nearer(path)) and path.exact:
+                ties, left = self._exact(path)
+                nearer = self._nearer(replace(path, also=ties)) if ties else []
+            if not nearer:
                 return Found(None, f"no activations near a tie bring the reference nearer, after {count} rounds; {left}")
             for tie in nearer:
                 turned = tie.added_to(turned)
@@ -123,6 +142,34 @@ class Search:
                 with np.errstate(invalid="ignore"):
                     moved[name] = np.maximum(moved[name], np.nan_to_num(np.abs(_wide(noisy[name]) - _wide(array))))
         return _Path(self.got, self.tolerance, turned, outputs, moved, _arrays(still.numbers), _arrays(still.integers), moves)
+
+    def _judged(self, path: _Path) -> Found:
+        """Of integers that give the design's values, whether each is the right rounding of its own number, as far as known."""
+        exact = 0
+        for calls, entry in path.distinct():
+            number = Number(path, calls, entry)
+            exact += number.is_exact
+            if (own := self.own_numbers.of(path.integers[calls[0]])) is not None and (wrong := number.wrong(own)):
+                return Found(None, wrong)
+        return Found(len(list(path.distinct())), exact=exact)
+
+    def _exact(self, path: _Path) -> tuple[tuple[NearTie, ...], str]:
+        """The activations exactly at a tie of which the design, by its own number, makes the other integer rightly; and what is of
+        the others, in words."""
+        ties: list[NearTie] = []
+        unknown: dict[str, int] = {}
+        for number in path.at_ties:
+            own = self.own_numbers.of(number.integers)
+            if own is None or own.numbers is None:
+                no_task = self.own_numbers.why or "no task sends its integers as such"
+                why = own.why if own is not None else no_task
+                unknown[why] = unknown.get(why, 0) + 1
+            elif own.integers.flat[number.entry] != number.integers.flat[number.entry]:
+                if wrong := number.wrong(own):
+                    return (), wrong
+                ties.append(number.turned)
+        left = "; ".join(f"the design's own numbers of {count} of them are not known ({why})" for why, count in unknown.items())
+        return tuple(ties), f"{path.exact} are exactly at a tie" + (f": {left}" if left else ", where the design rounds rightly")
 
     def _watched(self, turned: Turned, given: Roundings | None, noise: np.random.Generator | None) -> tuple[Arrays, Roundings]:
         from stc.quantisation.rows import Roundings, roundings_watched
@@ -178,6 +225,8 @@ class _Path:
     numbers: Sequence[np.ndarray]
     integers: Sequence[np.ndarray]
     moves: Sequence[np.ndarray]
+    also: Ties = ()
+    """To be turned as well as those near a tie."""
 
     @property
     def leading(self) -> tuple[int, ...]:
@@ -229,7 +278,14 @@ class _Path:
     @cached_property
     def ties(self) -> list[NearTie]:
         """All there are, in the order of calls."""
-        return [tie for calls in self._same for tie in self._of(calls)]
+        return [*(tie for calls in self._same for tie in self._of(calls)), *self.also]
+
+    @property
+    def at_ties(self) -> Iterator[Number]:
+        """The activations that are exactly at a tie."""
+        for calls in self._same:
+            for entry in np.flatnonzero(np.abs(_wide(self.numbers[calls[0]]) % 1) == 0.5).tolist():
+                yield Number(self, calls, entry)
 
     @cached_property
     def _same(self) -> list[tuple[int, ...]]:
@@ -246,7 +302,7 @@ class _Path:
     @property
     def exact(self) -> int:
         """How many activations are exactly at a tie."""
-        return sum(int((np.abs(_wide(self.numbers[calls[0]]) % 1) == 0.5).sum()) for calls in self._same)
+        return sum(1 for _ in self.at_ties)
 
     def _of(self, calls: tuple[int, ...]) -> Iterator[NearTie]:
         numbers, integers = self.numbers[calls[0]].astype(np.float64), self.integers[calls[0]]
@@ -255,15 +311,72 @@ class _Path:
             near = np.abs(numbers - below - 0.5) <= granted(self.moves[calls[0]])
             near &= (integers == below) | (integers == below + 1)
             near &= numbers != below + 0.5
-        rows = numbers.shape[:-2] == self.leading
-        for entry in np.flatnonzero(near).tolist():
-            step = 1 if integers.flat[entry] == below.flat[entry] else -1
-            row = entry // prod(numbers.shape[-2:]) if rows else 0 if prod(self.leading) == 1 else None
-            yield NearTie(calls, entry, step, row)
+        yield from (Number(self, calls, entry).turned for entry in np.flatnonzero(near).tolist())
 
-    def distinct(self, turned: Turned) -> Iterator[dict[int, int]]:
-        """What is turned, once for calls that share their integers."""
-        return (turned[calls[0]] for calls in self._same if calls[0] in turned)
+    def distinct(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """What is turned, once for calls that share their integers: calls and entry."""
+        return ((calls, entry) for calls in self._same for entry in self.turned.get(calls[0], {}))
+
+
+@dataclass(frozen=True)
+class Number:
+    """The activation at `entry` of each of `calls` of a path."""
+
+    path: _Path
+    calls: tuple[int, ...]
+    entry: int
+
+    @property
+    def integers(self) -> np.ndarray:
+        return self.path.integers[self.calls[0]]
+
+    @property
+    def value(self) -> float:
+        return float(self.path.numbers[self.calls[0]].flat[self.entry])
+
+    @property
+    def tie(self) -> float:
+        """The nearest one."""
+        return floor(self.value) + 0.5
+
+    @property
+    def is_exact(self) -> bool:
+        return self.value == self.tie
+
+    @property
+    def row(self) -> int | None:
+        shape = self.integers.shape
+        return self.entry // prod(shape[-2:]) if shape[:-2] == self.path.leading else 0 if prod(self.path.leading) == 1 else None
+
+    @property
+    def turned(self) -> NearTie:
+        """Its integer as the one on the other side of the tie."""
+        step = 1 if self.integers.flat[self.entry] < self.tie else -1
+        return NearTie(self.calls, self.entry, step, self.row)
+
+    @property
+    def granted(self) -> float:
+        """How far rounding errors move it."""
+        return float(granted(self.path.moves[self.calls[0]]).flat[self.entry])
+
+    def wrong(self, own: OwnRoundings) -> str:
+        """In words why the design's integer is not the right rounding of a number that rounding errors make of this one; empty
+        where it is, and where its number is not known."""
+        if own.numbers is None:
+            return ""
+        number, integer = float(own.numbers.flat[self.entry]), int(own.integers.flat[self.entry])
+        right = int(cut(np.rint(own.numbers.flat[self.entry])))
+        told = f"{own.module}, {self._place}: the design rounds its own number {number:.9g} to {integer}"
+        if integer != right:
+            return f"{told}, and the nearest integer, even ones of ties, is {right} (the reference's number: {self.value:.9g})"
+        if abs(number - self.tie) > self.granted:
+            return f"{told}, and rounding errors do not make that number of the reference's {self.value:.9g}"
+        return ""
+
+    @property
+    def _place(self) -> str:
+        size = prod(self.integers.shape[-2:])
+        return f"token {self.row}, entry {self.entry % size}" if self.row is not None else f"entry {self.entry}"
 
 
 def _arrays(tensors: Sequence[object]) -> list[np.ndarray]:
@@ -292,18 +405,18 @@ def with_near_ties(folder: Path, result: CsimResult, model: ExportedModel | None
     found = {name: _found(folder, manifest, model, name, outputs) for name, outputs in wrong.items()}
     if why := next((f"on {name}: {each.why}" for name, each in found.items() if each.count is None), ""):
         return replace(result, explanation=f"near-ties of activations do not explain what is wrong {why}")
-    counts = {name: each.count or 0 for name, each in found.items()}
     draws = [
-        replace(draw, passed=True, outputs=_explained(draw.outputs, counts[draw.name])) if draw.name in counts else draw
+        replace(draw, passed=True, outputs=_explained(draw.outputs, found[draw.name])) if draw.name in found else draw
         for draw in result.draws
     ]
     undecided = undecided_outputs([draw.outputs for draw in draws])
-    outputs = _explained(result.outputs, counts[next(iter(wrong))])
+    outputs = _explained(result.outputs, found[next(iter(wrong))])
     return replace(result, passed=not undecided, undecided=undecided, draws=draws, outputs=outputs)
 
 
-def _explained(outputs: Sequence[OutputCheck], count: int) -> list[OutputCheck]:
-    return [replace(check, near_ties=count, passed=True) if check.wrong else check for check in outputs]
+def _explained(outputs: Sequence[OutputCheck], found: Found) -> list[OutputCheck]:
+    near = {"near_ties": found.count or 0, "by_own_number": found.exact}
+    return [replace(check, **near, passed=True) if check.wrong else check for check in outputs]
 
 
 def _found(
@@ -332,7 +445,8 @@ def _searched(folder: Path, manifest: Manifest, model: ExportedModel, draw: str,
     errors = {check.name: _largest_error(got[check.name], golden[outputs[check.name]]) for check in checks}
     if not all(isclose(check.max_abs_error, errors[check.name], rel_tol=1e-6) for check in checks):
         return Found(None, "a launch of the design gives other values than the check saw")
-    return Search(model.again, inputs_of, {name: got[own] for own, name in outputs.items()}, manifest.tolerance).found()
+    of_design = {name: got[own] for own, name in outputs.items()}
+    return Search(model.again, inputs_of, of_design, manifest.tolerance, own=lambda: own_numbers(folder, manifest, draw)).found()
 
 
 def _named(manifest: Manifest, draw: str, role: str, arrays: Arrays) -> dict[str, str]:

@@ -17,6 +17,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.platforms.budget import SMALL
 from stc.simulation import sanitizers
@@ -185,20 +186,32 @@ def csim_command(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Run under AddressSanitizer and UndefinedBehaviorSanitizer, some ten times slower.")
     ] = False,
+    tap: Annotated[
+        str, typer.Option(metavar="STREAM,...", help="Write all that crosses these, or that these tasks read and write, as .npy.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of --tap, new or empty; default: DIR/build/taps.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch; of a model, each stage.
 
     A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that fixes it. Writes only under DIR/build.
     """
-    draws = [name.strip() for name in inputs.split(",") if name.strip()]
+    draws, taps = ([name.strip() for name in names.split(",") if name.strip()] for names in (inputs, tap))
+    if out is not None and not taps:
+        raise CompileError("--out without --tap", accepted="--tap STREAM --out FOLDER")
+    if sanitize and taps:
+        raise CompileError("both --tap and --sanitize", accepted="one of them")
 
     def run(folder: Path) -> Told:
+        if taps:
+            from stc.tools.tap_command import tapped
+
+            return tapped(folder, taps, out, draws, timeout)
         result = _checked(folder, timeout, draws, sanitize)
         explanation = _explained(folder, result, timeout)
         return Told(result.passed, check_report(result, explanation), lambda: _print_csim(folder, result, explanation))
 
-    on_each_stage(directory, run, as_json)
+    on_each_stage(directory, run, as_json, {"--tap": bool(taps)})
 
 
 def _print_csim(directory: Path, result: CsimResult, explanation: Explanation | None) -> None:

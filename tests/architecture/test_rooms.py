@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface",
         "simulation.own_kernels",
     },
-    "simulation": frozenset({"manifest", "network", "platforms.memory_channels", "fifo.depth_search"}),
+    "simulation": frozenset({"manifest", "network", "iteration.order", "platforms.memory_channels", "fifo.depth_search"}),
     "calibration": frozenset({"manifest", "simulation"}),
     "runtime": frozenset({"manifest", "platforms.platform"}),
     "universe": frozenset({"dialects", "transforms", "codegen"}),

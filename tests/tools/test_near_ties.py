@@ -22,6 +22,7 @@ from stc.quantisation.rows import Roundings, integers_of, roundings_watched, sca
 from stc.simulation.csim import csim
 from stc.tools.compile import compile_model
 from stc.tools.near_ties import Found, Search, with_near_ties
+from stc.tools.own_numbers import OwnNumbers, OwnRoundings
 from stc.tools.request import CompileRequest
 from stc.tools.stc import app
 from stc_testing.small import small_options
@@ -104,8 +105,53 @@ def test_other_integers_stay_wrong(got: dict[str, np.ndarray]) -> None:
     assert search(got).count is None
 
 
+EXACT = (4, 2)
+OFF = float(np.nextafter(np.float32(7.5), np.float32(0)))
+
+
+def found_by_own(number: float | None, integer: int, place: tuple[int, int] = EXACT) -> Found:
+    """For a design that rounds `number` (None: not known) at `place` to `integer`, and has the values that go with it."""
+    entry = place[0] * 12 + place[1]
+    step = integer - int(np.rint(np.float32(AT_A_TIE[place])))
+    watched = Roundings({call: {entry: step} for call in (0, 1)})
+    with roundings_watched(watched):
+        got = reference(inputs(), None)
+    numbers, integers = (np.array(tensors[0]).reshape(TOKENS, 12)[:, :TERMS] for tensors in (watched.numbers, watched.integers))
+    if number is not None:
+        numbers[place] = number
+    known, why = (None, "it is fused") if number is None else (numbers.T.copy(), "")
+    mine = OwnRoundings("fc", integers.T.copy(), known, why)
+    other = OwnRoundings("other", np.zeros_like(integers), numbers)
+    return Search(reference, inputs(), got, 1e-4, own=lambda: OwnNumbers([other, mine])).found()
+
+
+def test_an_exact_tie_is_decided_by_the_number_of_the_design() -> None:
+    """Also where the design keeps the tensor with its axes in another order."""
+    assert found_by_own(OFF, 7) == Found(1, exact=1)
+    assert found_by_own(OFF, 8).count == 0, "nothing is wrong"
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (7.5, "fc, token 4, entry 2: the design rounds its own number 7.5 to 7, and the nearest integer, even ones of ties, is 8"),
+        (7.6, "fc, token 4, entry 2: the design rounds its own number 7.5999999 to 7, and the nearest"),
+        (7.4, "fc, token 4, entry 2: the design rounds its own number 7.4000001 to 7, and rounding errors do not make that number"),
+        (None, "1 are exactly at a tie: the design's own numbers of 1 of them are not known (it is fused)"),
+    ],
+)
+def test_a_wrong_rounding_at_an_exact_tie_stays_wrong(number: float | None, why: str) -> None:
+    found = found_by_own(number, 7)
+    assert found.count is None and why in found.why
+
+
+def test_a_number_near_a_tie_has_to_be_rounded_rightly_too() -> None:
+    assert found_by_own(7.5, 8, (1, 3)) == Found(1)
+    assert found_by_own(BELOW, 8, (1, 3)).why.startswith("fc, token 1, entry 3: the design rounds its own number 7.49999952 to 8")
+
+
 def test_what_is_exactly_at_a_tie_is_said() -> None:
-    assert search(turned((4, 2))).why.endswith("1 are exactly at a tie, and never turned")
+    assert "1 are exactly at a tie: the design's own numbers of 1 of them are not known (" in search(turned(EXACT, step=-1)).why
 
 
 @pytest.mark.parametrize("row", range(TOKENS))
@@ -142,6 +188,7 @@ def linear():
     x = torch.full((3, 8), 0.2)
     x[:, 0] = 127
     x[1, 3] = {below}
+    x[2, 4] = 6.5
     return torch.nn.Linear(8, 5), (x,)
 """
 
@@ -158,19 +205,33 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-@pytest.mark.parametrize(("factor", "command", "code"), [(NEARLY, "csim", 0), (NEARLY, "simulate", 0), ("3.0f", "csim", 1)])
-def test_a_design_with_other_rounding_errors(project: Path, tmp_path: Path, factor: str, command: str, code: int) -> None:
-    """It passes, and says of how many near-ties; with numbers that are wrong it does not."""
+EXPLAINED = "near-ties: 2 (integers of activations that rounding errors decide, 1 by the design's own number"
+LEFT = "do not explain what is wrong on example: "
+
+
+@pytest.mark.parametrize(
+    ("rounding", "command", "told"),
+    [
+        (f"hls::rint({NEARLY} * ", "csim", EXPLAINED),
+        (f"hls::rint({NEARLY} * ", "simulate", EXPLAINED),
+        ("hls::rint(3.0f * ", "csim", LEFT),
+        ("hls::round(", "csim", "token 2, entry 4: the design rounds its own number 6.5 to 7, and the nearest integer, even"),
+        ("hls::floor(0.5f + ", "csim", "rounds by no function of hls_math.h"),
+    ],
+    ids=["explained", "simulated", "wrong", "ties away", "unseen"],
+)
+def test_a_design_with_other_rounding_errors(project: Path, tmp_path: Path, rounding: str, command: str, told: str) -> None:
+    """It passes, and says of how many near-ties; with numbers that are wrong, or ties rounded otherwise, it does not."""
     folder = tmp_path / "edited"  # of each its own: a library is loaded once from one path
     shutil.copytree(project, folder)
     emitted = (folder / "kernel.cpp").read_text()
-    edited = emitted.replace("hls::rint(", f"hls::rint({factor} * ")
+    edited = emitted.replace("hls::rint(", rounding)
     assert edited != emitted
     (folder / "kernel.cpp").write_text(edited)
     done = CliRunner().invoke(app, [command, str(folder)])
-    assert done.exit_code == code, done.output
-    told = re.sub(r"\s+", " ", done.output)
-    assert ("near-ties: 1" in told) == (code == 0) and ("do not explain what is wrong" in told) == (code == 1), done.output
+    printed = re.sub(r"\s+", " ", done.output)
+    assert told in printed, done.output
+    assert done.exit_code == (0 if told == EXPLAINED else 1) and (LEFT in printed) == (told != EXPLAINED), done.output
 
 
 def test_a_module_that_is_at_hand(tmp_path: Path) -> None:

@@ -162,6 +162,11 @@ func.func @f() {
 
 // -----
 
+// expected-error @below {{whose elements are not tokens of !stream.stream<vector<4xf32>, depth: 4>}}
+%s = stream.create @s {carries = !itensor.itensor<1x8xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>} : !stream.stream<vector<4xf32>, depth: 4>
+
+// -----
+
 // What has the type of a symbol is the scalar of the launch.
 func.func @f(%s : !stream.stream<i32, depth: 2>) {
   // expected-error @below {{makes another token of a symbol, or a symbol of another token, expected equal types}}

@@ -17,7 +17,7 @@ func.func @shared(%x0: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK: !block = !stream.block<memref<2x2xvector<2xf32>>, count: 2>
 // CHECK-LABEL: func.func @shared(
 // CHECK: stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 8 : i64, distinct_tokens = 8 : i64, carries = !itensor1} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK: scf.for %first_row = %c0 to %c4 step %c2 {
 // CHECK-NEXT: %[[ACQUIRE:.*]] = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
@@ -48,7 +48,7 @@ func.func @merged(%x0: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK-LABEL: func.func @merged(
 // CHECK: stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 4 : i64, distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 4 : i64, distinct_tokens = 4 : i64, carries = !itensor1} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
 // CHECK: %blocks = memref.alloc() : memref<2x2x4xf32>
 // CHECK: scf.for %block = %c0 to %c3 step %c1 iter_args(%in_column = %c0, %in_row = %c0, %out_row = %c0) -> (index, index, index) {
@@ -80,7 +80,7 @@ func.func @reuse(%x0: tensor<6xf32>) -> tensor<6xf32> {
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @reuse(
 // CHECK: stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 12 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 12 : i64, distinct_tokens = 3 : i64, carries = !itensor1} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK: %block = memref.alloc() : memref<6xf32>
 // CHECK: scf.for %entry = %c0 to %c6 step %c2 {

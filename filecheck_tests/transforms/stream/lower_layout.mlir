@@ -14,9 +14,9 @@ func.func @fork(%x0: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK-LABEL: func.func @fork(
 // CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !itensor) -> (tensor<6xf32> as !itensor, tensor<6xf32> as !itensor) {
 // CHECK-NEXT: %[[FROM_ITENSOR:.*]] = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_copy = stream.create @p0_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_copy = stream.create @p0_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64, carries = !itensor} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %a = stream.to_itensor %p0_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: %[[P0_COPY:.*]] = stream.create @p0_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[P0_COPY:.*]] = stream.create @p0_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64, carries = !itensor} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %b = stream.to_itensor %[[P0_COPY]] : !stream.stream<vector<2xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %[[FROM_ITENSOR]] : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %[[P0_COPY]] : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
 // CHECK: scf.for %token = %c0 to %c3 step %c1 {
@@ -121,9 +121,9 @@ func.func @rename(%x0: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK-LABEL: func.func @rename(
 // CHECK: %[[FROM_ITENSOR:.*]] = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.to_itensor %[[FROM_ITENSOR]] : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: %a_copy = stream.create @a_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %a_copy = stream.create @a_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64, carries = !itensor1} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.to_itensor %a_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: %[[A_COPY:.*]] = stream.create @a_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[A_COPY:.*]] = stream.create @a_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64, carries = !itensor1} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.to_itensor %[[A_COPY]] : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %[[FROM_ITENSOR]] : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %[[A_COPY]] : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
 // CHECK: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>

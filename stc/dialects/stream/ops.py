@@ -56,7 +56,8 @@ class CreateOp(IRDLOperation):
 
     It may say how many `tokens` cross it per run, how many of them are distinct (`distinct_tokens`: those up to temporal reuse,
     which are sent again), which depth `size-fifos` found to be required (`required_depth`), what it is built of
-    (`memory`: srl, lutram, bram or uram), and how many cycles its tokens take to another die (`crossing`: `assign-dies`).
+    (`memory`: srl, lutram, bram or uram), how many cycles its tokens take to another die (`crossing`: `assign-dies`), and which
+    itensor it `carries`: once per run, or per layer that a run repeats.
 
     Example: `%s = stream.create @fc_to_gelu {tokens = 64 : i64} : !stream.stream<vector<8xf32>, depth: 34>`
     """
@@ -69,6 +70,7 @@ class CreateOp(IRDLOperation):
     required_depth_attr = opt_prop_def(IntegerAttr, prop_name="required_depth")
     memory_attr = opt_prop_def(StringAttr, prop_name="memory")
     crossing_attr = opt_prop_def(IntegerAttr, prop_name="crossing")
+    carries = opt_prop_def(base(ItensorType))
     result = result_def(base(StreamType))
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -81,10 +83,11 @@ class CreateOp(IRDLOperation):
         type: StreamType[Attribute],
         tokens: int | None = None,
         distinct_tokens: int | None = None,
+        carries: ItensorType | None = None,
     ):
         counts = {"tokens": tokens, "distinct_tokens": distinct_tokens}
         given = {key: None if count is None else IntegerAttr(count, i64) for key, count in counts.items()}
-        super().__init__(properties={"sym_name": _symbol(name), **given}, result_types=[type])
+        super().__init__(properties={"sym_name": _symbol(name), **given, "carries": carries}, result_types=[type])
 
     @property
     def tokens(self) -> int | None:
@@ -127,6 +130,8 @@ class CreateOp(IRDLOperation):
                 raise VerifyException(f"has {name} = {count}, expected one from 1 to {(1 << 31) - 1}")
         if self.distinct_tokens is not None and (self.tokens is None or not 1 <= self.distinct_tokens <= self.tokens):
             raise VerifyException(f"has {self.distinct_tokens} distinct tokens of {self.tokens}, expected 1 to as many")
+        if self.carries is not None and self.carries.order.element_count != _stream(self.result).lanes:
+            raise VerifyException(f"carries {self.carries}, whose elements are not tokens of {self.result.type}")
 
 
 @irdl_op_definition

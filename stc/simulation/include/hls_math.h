@@ -8,6 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#ifdef STC_SIM_TAPPED
+#include "stc_sim/tap.h"
+#endif
+
 namespace hls {
 
 #define STC_HLS_UNARY(NAME)                                 \
@@ -37,11 +41,17 @@ STC_HLS_UNARY(erf)
 STC_HLS_UNARY(erfc)
 STC_HLS_UNARY(floor)
 STC_HLS_UNARY(ceil)
-STC_HLS_UNARY(round)
 STC_HLS_UNARY(trunc)
+STC_HLS_UNARY(fabs)
+#ifdef STC_SIM_TAPPED
+#undef STC_HLS_UNARY
+#define STC_HLS_UNARY(NAME)                                                           \
+  inline float NAME(float x) { return stc_sim::rounded(x, float(std::NAME(x))); }    \
+  inline double NAME(double x) { return stc_sim::rounded(x, double(std::NAME(x))); }
+#endif
+STC_HLS_UNARY(round)
 STC_HLS_UNARY(rint)
 STC_HLS_UNARY(nearbyint)
-STC_HLS_UNARY(fabs)
 #undef STC_HLS_UNARY
 
 #define STC_HLS_BINARY(NAME)                                            \

@@ -70,6 +70,7 @@ class stream<Value_, 0> : private stc_sim::Channel {
   void store(const Value_ &value) {
     if (__builtin_expect(written_ - freed_ > mask_ || ring_ == nullptr, 0)) grow();
     ring_[written_ & mask_] = value;
+    tap(value);
     take_slot();
   }
 

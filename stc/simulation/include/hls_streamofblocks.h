@@ -84,7 +84,10 @@ class write_lock {
   write_lock(stream_of_blocks<Value_> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
   write_lock(const write_lock &) = delete;
   write_lock &operator=(const write_lock &) = delete;
-  ~write_lock() { blocks_.release_filled_block(); }
+  ~write_lock() {
+    blocks_.tap(data_);
+    blocks_.release_filled_block();
+  }
   operator Value_ &() { return data_; }
   Value_ &operator=(const Value_ &value) { return data_ = value; }
 

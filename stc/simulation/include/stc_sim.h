@@ -14,6 +14,7 @@
 //   stc_sim/scheduler.h  tasks, who runs next, how a run ends
 //   stc_sim/bounds.h     indices that leave their array
 //   stc_sim/channel.h    slots and tokens, waiting, statistics
+//   stc_sim/tap.h        what crosses a stream, and what a task rounds, in files
 //   stc_sim/clock.h      time: of tasks; channel_clock.h: of FIFOs; loop_clock.h: of pipelined loops and memory
 //   stc_sim/loop_run.h   a pipelined loop and its iterations
 //   stc_sim/iteration.h  the firing rule of pipelined iterations

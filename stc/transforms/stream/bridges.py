@@ -45,8 +45,8 @@ def produced_stream(builder: Builder, result: SSAValue, name: str) -> SSAValue:
     """A new stream that a task will write in place of the itensor `result`, whose uses see it through a bridge."""
     assert isinstance(result.type, ItensorType)
     order = result.type.order
-    tokens = (order.token_count, order.distinct_token_count) if order.is_static else ()
-    create = builder.insert(stream.CreateOp(name, stream_type(result.type, name), *tokens))
+    tokens = (order.token_count, order.distinct_token_count) if order.is_static else (None, None)
+    create = builder.insert(stream.CreateOp(name, stream_type(result.type, name), *tokens, result.type))
     create.result.name_hint = name
     bridge = builder.insert(stream.ToItensorOp(create.result, result.type))
     bridge.result.name_hint = result.name_hint

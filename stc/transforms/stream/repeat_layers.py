@@ -342,7 +342,7 @@ class _Repetition:
         old = port.stream
         assert isinstance(old.owner, CreateOp) and isinstance(old.type, StreamType)
         name, tokens = names.fresh(f"{old.owner.sym_name.data}_{which}"), self._tokens(old)
-        create = Builder(InsertPoint.before(at)).insert(CreateOp(name, old.type, tokens, tokens))
+        create = Builder(InsertPoint.before(at)).insert(CreateOp(name, old.type, tokens, tokens, old.owner.carries))
         create.result.name_hint = name
         port.task.operands = [create.result if value is old else value for value in port.task.operands]
         return create.result

@@ -20,6 +20,9 @@
 
 #include "depths.h"
 #include "loop_run.h"
+#ifdef STC_SIM_TAPPED
+#include "tap.h"
+#endif
 
 namespace stc_sim {
 
@@ -76,6 +79,9 @@ class Channel {
   void set_name(const char *name) {
     name_ = scheduler.path_below_top(name);
     named_ = true;
+#ifdef STC_SIM_TAPPED
+    tap_ = taps().stream(name_);
+#endif
     find_timing();
   }
   bool is_named() const { return named_; }
@@ -192,6 +198,18 @@ class Channel {
     if (scheduler.loop == nullptr) return free_slots();
     scheduler.loop->read(this);
   }
+
+  // A token, or a block, on its way in.
+#ifdef STC_SIM_TAPPED
+  template <class Value_>
+  void tap(const Value_ &value) {
+    if (tap_ != nullptr) tap_->add(value);
+  }
+  Tap *tap_ = nullptr;
+#else
+  template <class Value_>
+  void tap(const Value_ &) {}
+#endif
 
   std::uint64_t written_ = 0, committed_ = 0, published_ = 0, read_ = 0, freed_ = 0;
 
