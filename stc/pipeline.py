@@ -238,7 +238,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "linalg-to-dataflow",
                 f"layout-to-dataflow{{size={options.tile}}}",
-                f'choose-groups{{on-chip={options.on_chip} platform="{options.platform}" strategy="{options.fusion}"{name}{own}}}',
+                f'choose-groups{{on-chip={options.on_chip} {shared} strategy="{options.fusion}"{name}{turns}}}',
                 "merge-kernels",
                 "trim-boundaries",
                 "insert-converters",

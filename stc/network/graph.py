@@ -87,8 +87,8 @@ class TaskGraph:
 
     @cached_property
     def memory_fed(self) -> frozenset[str]:
-        """The FIFOs that a task fills which loads, or holds what was loaded; not those of one that loads in turn, but for holds: who
-        makes it wait for one makes others wait for theirs."""
+        """The FIFOs that a task fills which loads, or holds what was loaded; not those of one that loads in turn, but for holds:
+        who makes it wait for one makes others wait for theirs."""
         waits = (fifo for fifo in self.fifos if fifo.producer in self.loads | self.holds)
         return frozenset(fifo.name for fifo in waits if self.outputs[fifo.producer] == 1 or fifo.consumer in self.holds)
 

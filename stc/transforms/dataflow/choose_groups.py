@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import networkx as nx
@@ -17,6 +17,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes, tensor_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.fusion import FusionEdge, FusionKernel
+from stc.design_space.turns import chains
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
@@ -45,7 +46,8 @@ class ChooseGroups(ModulePass):
     Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
     `stc.strategies.fusion`), `inputs` (default true): whether small inputs will share a memory port, and small
-    results (`share-ports`).
+    results (`share-ports`), `in-turn` (default false): whether ports will bring parameters of several kernels, one after the other
+    (`load-in-turn`).
 
         %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) {...}
         %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) {...}
@@ -61,6 +63,7 @@ class ChooseGroups(ModulePass):
     kernel_name: str = ""
     strategy: str = FUSION.default
     inputs: bool = True
+    in_turn: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
@@ -79,8 +82,9 @@ class ChooseGroups(ModulePass):
             shared = shared_parameters(read, known, memory, inputs if self.inputs else ())
             written = [result for kernel in kernels for result in _retained(kernel)]
             stored = shared_results(written if self.inputs else (), read, known, memory)
-            nodes = [_node(key, kernel, shared, stored) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
+            shared |= _in_turn(by_key, edges, known, shared) if self.in_turn else {}
+            nodes = [_node(key, kernel, shared, stored) for key, kernel in by_key.items()]
             together = _updating(function, {kernel: key for key, kernel in by_key.items()})
             problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports, together)
             groups = in_order(problem, joined(problem, FUSION.decide(self.strategy, problem), together))
@@ -105,6 +109,27 @@ def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[lis
         keys = [key_of[kernel] for kernel in kernels if isinstance(kernel, KernelOp)]
         found.setdefault(insert.dest, []).extend(keys)
     return [list(dict.fromkeys(keys)) for keys in found.values()]
+
+
+def _in_turn(
+    kernels: Mapping[str, KernelOp], edges: Iterable[FusionEdge], parameters: Container[SSAValue], shared: Mapping[SSAValue, int]
+) -> dict[SSAValue, int]:
+    """The number of the port that brings each parameter which shares none otherwise: one port those that wait for one another."""
+    graph = nx.DiGraph[str]()
+    graph.add_nodes_from(kernels)
+    graph.add_edges_from((edge.producer, edge.consumer) for edge in edges)
+    readers: dict[SSAValue, set[str]] = {}
+    for key, kernel in kernels.items():
+        for operand in _outside(kernel):
+            if operand in parameters and operand not in shared:
+                readers.setdefault(operand, set()).add(key)
+    behind = {key: nx.descendants(graph, key) for key in kernels}
+
+    def may_follow(later: SSAValue, before: SSAValue) -> bool:
+        return all(readers[later] <= behind[reader] for reader in readers[before])
+
+    rows = chains({value: tensor_bytes(value.type) for value in readers}, may_follow)
+    return {value: number for number, row in enumerate(rows, len({*shared.values()})) for value in row}
 
 
 def _node(key: str, kernel: KernelOp, shared: Mapping[SSAValue, int], stored: Mapping[SSAValue, int]) -> FusionKernel:
