@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -62,6 +63,19 @@ def test_one_of_both_first_products_hands_its_port_on(designs: dict[str, Path]):
     assert apart.passed and turned.passed and apart.cycles and turned.cycles
     estimates = [json.loads((folder / "report.json").read_text())["throughput"]["cycles"] for folder in designs.values()]
     assert [apart.cycles, turned.cycles] == estimates
+
+
+def test_groups_are_of_the_ports_that_come_to_be(source: str, tmp_path: Path, stc: Stc):
+    """Five ports, for x, biases, both first products and the result: with a sixth for `down` the kernels are two groups."""
+    text = (Path(__file__).parents[2] / "stc" / "platforms" / "data" / "u55c.toml").read_text()
+    platform = tmp_path / "few.toml"
+    platform.write_text(re.sub(r"max_ports = \d+", "max_ports = 5", text))
+    groups = dict[str, int]()
+    for weights in ("apart", "in-turn"):
+        done = stc("compile", source, "--small", "--platform", platform, "--weight-ports", weights, "--out", tmp_path / weights)
+        assert done.code == 0, done.stderr
+        groups[weights] = json.loads((tmp_path / weights / "report.json").read_text())["groups"]
+    assert groups == {"apart": 2, "in-turn": 1}
 
 
 def test_a_schedule_says_it(designs: dict[str, Path], source: str, tmp_path: Path, stc: Stc):

@@ -115,7 +115,7 @@ def _in_turn(
     kernels: Mapping[str, KernelOp], edges: Iterable[FusionEdge], parameters: Container[SSAValue], shared: Mapping[SSAValue, int]
 ) -> dict[SSAValue, int]:
     """The number of the port that brings each parameter which shares none otherwise: one port those that wait for one another."""
-    graph = nx.DiGraph[str]()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(kernels)
     graph.add_edges_from((edge.producer, edge.consumer) for edge in edges)
     readers: dict[SSAValue, set[str]] = {}
