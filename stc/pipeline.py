@@ -84,7 +84,7 @@ class PipelineOptions(ArgSpecConvertible):
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
-    one another (in-turn); `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
+    one another (in-turn); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """

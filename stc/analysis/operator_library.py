@@ -211,7 +211,7 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
     unit = ROWS[type(op)].unit if type(op) in ROWS else None
     if unit is Unit.MULTIPLIER:
         return (multiplier(op),)
-    if isinstance(op, _OF_BITS) and integer_constant(op.rhs) is not None:
+    if isinstance(op, _OF_BITS) and integer_constant(op.rhs) is not None:  # where MLIR puts constants
         return ()
     if isinstance(op, arith.AddiOp) and (zeros := max(map(low_zeros, op.operands))):
         width = max(1, bits_of_value(op.result) - zeros)  # the other operand's lowest bits are the sum's

@@ -26,8 +26,11 @@ from stc.execution.undefined import undefined_as
 from stc.execution.work import MOST_STEPS
 from stc.iteration.layout_orders import row_major
 
-MOST_OF_CARDS = 100 * MOST_STEPS
-"""Operations that are executed to learn what crosses: minutes."""
+MOST_OF_CARDS = 10 * MOST_STEPS
+"""Operations that are executed to learn what crosses, of all draws together: some ten minutes."""
+_CONTENTS = (0, 1)
+"""What memory has that nobody wrote: where a result differs between both, it is nobody's."""
+
 WORDS = "_words"
 """Behind the name of what crosses, as an input or result of a card."""
 
@@ -81,7 +84,8 @@ def cards_of(
     slices = {kernel: _slice(kernel) for kernel in kernels}
     crossing = list(dict.fromkeys(value for own in slices.values() for value in own.cuts))
     names = {value: f"{_name_of(value)}{WORDS}" for value in crossing}
-    made = [_crossed(module, function, crossing, names, parameters, reference) for reference in references]
+    most = MOST_OF_CARDS // (len(_CONTENTS) * max(1, len(references)))
+    made = [_crossed(module, function, crossing, names, parameters, reference, most) for reference in references]
     for index, kernel in enumerate(kernels):
         own, inputs, outputs = _module_of(function, kernel, slices[kernel], names)
         draws = [_reference(reference, words, inputs, outputs) for reference, words in zip(references, made, strict=True)]
@@ -136,6 +140,7 @@ def _crossed(
     names: Mapping[SSAValue, str],
     parameters: Mapping[str, np.ndarray],
     reference: Reference,
+    most_steps: int,
 ) -> dict[str, _Words]:
     """What crosses, by name, for a draw of the model's inputs."""
     places = [(list(function.body.block.ops).index(owner), tuple(owner.results).index(value))
@@ -150,9 +155,9 @@ def _crossed(
     arrays = {**parameters, **reference.inputs}
     given = [arrays[argument_name(function, argument.index)] for argument in function.body.block.args]
     found: list[list[np.ndarray]] = []
-    for content in (0, 1):
+    for content in _CONTENTS:
         with undefined_as(content):
-            found.append(execute(copy, given, most_steps=MOST_OF_CARDS))
+            found.append(execute(copy, given, most_steps=most_steps))
     return {names[value]: _Words(array.reshape(-1), ~_same(array, other).reshape(-1))
             for value, array, other in zip(crossing, *found, strict=True)}
 

@@ -111,7 +111,7 @@ def _cards(
     module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
 ) -> Iterator[tuple[dict[str, str], list[DataFile]]]:
     """Texts and files of the project of each card alone."""
-    alone = {**options, "groups": ""}
+    alone = {key: value for key, value in options.items() if key != "groups"}
     for card in cards_of(module, model.name, model.parameters, model.references):
         texts, files, _, _ = project_files(card.module, card.model, platform, alone, tolerance, {"golden": GOLDEN_OF_CARDS})
         yield texts, files

@@ -145,6 +145,12 @@ def _receiver(kernel: Kernel, link: Stream) -> Unit:
     return next(unit for unit in kernel.units if link.name in unit.receives)
 
 
+def _kept_before(manifest: Manifest, restore: Step) -> Step:
+    """The last step before `restore` that keeps what it restores."""
+    at = next(index for index, step in enumerate(manifest.steps) if step is restore)
+    return next(step for step in reversed(manifest.steps[:at]) if step.action == "keep" and step.words == restore.words)
+
+
 def _functions(manifest: Manifest) -> dict[str, Any]:
     """What templates may call."""
 
@@ -167,7 +173,7 @@ def _functions(manifest: Manifest) -> dict[str, Any]:
     return {
         "like": like,
         "port": port_of,
-        "kept": lambda step: port_of(next(it for it in reversed(manifest.steps) if it.action == "keep" and it.words == step.words)),
+        "kept": lambda step: port_of(_kept_before(manifest, step)),
         "unit": lambda port: owner(port).unit_of(port.name),
         "position": lambda port: owner(port).unit_of(port.name).ports.index(port.name),
         "receiver": _receiver,

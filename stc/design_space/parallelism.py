@@ -8,7 +8,7 @@ copies: else tensors would have to be put together and cut again between them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TypeAlias
@@ -249,8 +249,10 @@ WAITS_FOR_ALL = 1.0
 """Part of another computation's time that has to be over, and of its own that is left then."""
 
 
-def in_turns(works: Sequence[Work], parameters: Collection[str]) -> list[Work]:
+def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]:
     """`works`, in topological order, where ports bring `parameters` that do not share one otherwise in turn (`load-in-turn`).
+
+    `parameters`: by name, the type of their entries, which those that share a port have in common.
 
     A computation then waits until all is read that is before it: until those have ended that it waits for and that read such.
     """
@@ -263,8 +265,9 @@ def in_turns(works: Sequence[Work], parameters: Collection[str]) -> list[Work]:
             before |= behind[each.producer] | {each.producer: None}
         own = [each for each in work.memory if each.tensor in parameters and each.shared is None and not each.is_written]
         read[work.name] = {each.tensor for each in own}
-        follows = frozenset(name for other in before for name in read[other])
-        memory = tuple(replace(each, follows=follows) if each in own else each for each in work.memory)
+        earlier = [name for other in before for name in read[other]]
+        follows = {each.tensor: frozenset(it for it in earlier if parameters[it] == parameters[each.tensor]) for each in own}
+        memory = tuple(replace(each, follows=follows[each.tensor]) if each in own else each for each in work.memory)
         waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] and own]
         made.append(replace(work, memory=memory, after=(*work.after, *waits)))
     return made

@@ -32,7 +32,7 @@ class ChannelUse:
     `ports`: those linked to it. Bytes `read` and `written`, without padding. `busy`: in so many cycles a port moves a word, at most
     in `busy_most`: a run counts them, an estimate does not know which ports do so at the same time. `idle`: in all others, at most.
     `share`: bytes of those that it sustains in `cycles`. `read_over_time`, `written_over_time`: bytes of pipelined loops in `BINS`
-    equal parts of the cycles; empty where nothing was run.
+    equal parts of the cycles; empty where nothing was run. `card`: whose channel it is, where there are several.
     """
 
     channel: int
@@ -46,6 +46,7 @@ class ChannelUse:
     share: float | None
     read_over_time: tuple[int, ...] = ()
     written_over_time: tuple[int, ...] = ()
+    card: int = 0
 
     @property
     def bytes(self) -> int:
@@ -138,26 +139,27 @@ def _uses(
 ) -> ChannelUses | None:
     """Kernels one after the other, as the host launches them."""
     memory = manifest.memory
-    linked = {port.bank for kernel in manifest.kernels for port in kernel.ports if port.bank is not None}
+    cards = {it.kernel: it.card for it in manifest.bitstreams}
+    linked = {(cards.get(each.name, 0), port.bank) for each in manifest.kernels for port in each.ports if port.bank is not None}
     if memory is None or not linked:
         return None
     known = [cycles.get(kernel.name) for kernel in manifest.kernels]
     begins = list(accumulate((each or 0 for each in known), initial=0))
     total = None if None in known else begins[-1]
     found: list[ChannelUse] = []
-    for channel in sorted(linked):
+    for card, channel in sorted(linked):
         counts: list[tuple[int, int, _Count]] = []
         names: list[str] = []
         for kernel, (begin, end) in zip(manifest.kernels, pairwise(begins), strict=True):
-            ports = [port for port in kernel.ports if port.bank == channel]
+            ports = [port for port in kernel.ports if port.bank == channel and cards.get(kernel.name, 0) == card]
             names += [port.name if len(manifest.kernels) == 1 else f"{kernel.name}.{port.name}" for port in ports]
             counts += [(begin, end, counted(kernel, channel, ports))] if ports else []
-        found.append(_use(channel, tuple(names), total, counts, memory.channel_bytes_per_cycle))
+        found.append(_use(card, channel, tuple(names), total, counts, memory.channel_bytes_per_cycle))
     return ChannelUses(origin, tuple(found))
 
 
 def _use(
-    channel: int, ports: tuple[str, ...], cycles: int | None, counts: Sequence[tuple[int, int, _Count]], rate: float
+    card: int, channel: int, ports: tuple[str, ...], cycles: int | None, counts: Sequence[tuple[int, int, _Count]], rate: float
 ) -> ChannelUse:
     """`counts`: of each kernel, with the cycles from which to which it runs."""
     found = [count for *_, count in counts]
@@ -166,6 +168,7 @@ def _use(
         channel, ports, cycles, read, written, busy,
         busy_most=sum(each.busy_most for each in found),
         idle=None if cycles is None else cycles - busy,
+        card=card,
         share=(read + written) / (cycles * rate) if cycles else None,
         read_over_time=_in_bins(cycles, [(begin, end, count.over_time.get("read")) for begin, end, count in counts]),
         written_over_time=_in_bins(cycles, [(begin, end, count.over_time.get("write")) for begin, end, count in counts]),

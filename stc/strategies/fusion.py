@@ -152,11 +152,14 @@ def exact(problem: FusionProblem) -> Groups:
 
 
 def _greedily_joined(problem: FusionProblem) -> Groups | None:
-    """What is known before anything is solved; None where `greedy` finds nothing that fits."""
+    """What is known before anything is solved; None where `greedy` finds nothing that fits, or kernels that are to be together then
+    have too many ports."""
     try:
-        return joined(problem, greedy(problem), problem.together)
+        found = joined(problem, greedy(problem), problem.together)
     except CompileError:
         return None
+    atoms = {frozenset(atom) for atom in joined(problem, separate(problem), problem.together)}
+    return found if all(frozenset(group) in atoms or problem.limits.fits(group) for group in found) else None
 
 
 @FUSION.strategy("separate")

@@ -72,7 +72,8 @@ def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:
     manifest = sound_manifest(directory)
     if profile is not None:
         manifest = with_profile(manifest, read_profile(profile, manifest))
-    channels = estimated_channels(manifest, _estimated_cycles(directory, manifest))
+    cycles = _estimated_cycles(directory, manifest) if profile is None else {}  # another pace takes other cycles
+    channels = estimated_channels(manifest, cycles)
     report = {**_as_json(manifest), "memory": None if channels is None else channels.as_json()}
     return Told(True, report, lambda: _print(manifest, channels, everything))
 
@@ -81,11 +82,12 @@ def _estimated_cycles(directory: Path, manifest: Manifest) -> dict[str, int | No
     """Cycles of each kernel by FIFO sizing, as report.json has them; None where it does not."""
     sizing = (read_object(directory / COMPILE_REPORT) or {}).get("fifo_sizing") or {}
     try:
-        known: dict[str, int | None] = {kernel["kernel"]: kernel["makespan"] for kernel in sizing.get("kernels") or ()}
+        found: list[int | None] = [kernel["makespan"] for kernel in sizing.get("kernels") or ()]
     except (AttributeError, KeyError, TypeError):
         where, accepted = str(directory / COMPILE_REPORT), "the file that stc compile wrote"
         raise CompileError("fifo_sizing is not what this version of stc writes", where=where, accepted=accepted) from None
-    return {kernel.name: known.get(kernel.name) for kernel in manifest.kernels}
+    is_known = len(found) == len(manifest.kernels) and all(type(each) is int for each in found)
+    return {kernel.name: cycles for kernel, cycles in zip(manifest.kernels, found, strict=True)} if is_known else {}
 
 
 def _print(manifest: Manifest, channels: ChannelUses | None, everything: bool) -> None:

@@ -16,7 +16,7 @@ the other integers that are turned have to be right roundings, too, where it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain, combinations, zip_longest
@@ -103,6 +103,7 @@ class Search:
     runs: int = 0
     own: Callable[[], OwnNumbers] = lambda: OwnNumbers([], "the design's own numbers are not looked at")
     _own: OwnNumbers | None = None
+    _known: dict[bytes, tuple[OwnRoundings | None]] = field(default_factory=dict[bytes, tuple["OwnRoundings | None"]])
 
     @property
     def own_numbers(self) -> OwnNumbers:
@@ -147,9 +148,11 @@ class Search:
         """Of integers that give the design's values, whether each is the right rounding of its own number, as far as known."""
         exact = 0
         for calls, entry in path.distinct():
-            number = Number(path, calls, entry)
+            number, own = Number(path, calls, entry), self._own_of(path.integers[calls[0]])
             exact += number.is_exact
-            if (own := self.own_numbers.of(path.integers[calls[0]])) is not None and (wrong := number.wrong(own)):
+            if number.is_exact and (own is None or own.numbers is None):
+                return Found(None, f"an activation exactly at a tie is turned, and {self._unknown(own)}")
+            if own is not None and (wrong := number.wrong(own)):
                 return Found(None, wrong)
         return Found(len(list(path.distinct())), exact=exact)
 
@@ -159,17 +162,28 @@ class Search:
         ties: list[NearTie] = []
         unknown: dict[str, int] = {}
         for number in path.at_ties:
-            own = self.own_numbers.of(number.integers)
+            own = self._own_of(number.integers)
             if own is None or own.numbers is None:
-                no_task = self.own_numbers.why or "no task sends its integers as such"
-                why = own.why if own is not None else no_task
+                why = self._unknown(own)
                 unknown[why] = unknown.get(why, 0) + 1
             elif own.integers.flat[number.entry] != number.integers.flat[number.entry]:
                 if wrong := number.wrong(own):
                     return (), wrong
                 ties.append(number.turned)
-        left = "; ".join(f"the design's own numbers of {count} of them are not known ({why})" for why, count in unknown.items())
+        left = "; ".join(f"of {count} of them {why}" for why, count in unknown.items())
         return tuple(ties), f"{path.exact} are exactly at a tie" + (f": {left}" if left else ", where the design rounds rightly")
+
+    def _own_of(self, integers: np.ndarray) -> OwnRoundings | None:
+        """Those of a call of the reference; asked for once each."""
+        found = self._known.get(key := integers.tobytes())
+        if found is None:
+            found = self._known[key] = (self.own_numbers.of(integers),)
+        return found[0]
+
+    def _unknown(self, own: OwnRoundings | None) -> str:
+        """Why the numbers of a call are not known."""
+        why = own.why if own is not None else self.own_numbers.why or "no task sends its integers as such"
+        return f"the design's own number is not known ({why})"
 
     def _watched(self, turned: Turned, given: Roundings | None, noise: np.random.Generator | None) -> tuple[Arrays, Roundings]:
         from stc.quantisation.rows import Roundings, roundings_watched

@@ -29,9 +29,10 @@ _MOST_AXES = 4
 
 @dataclass(frozen=True)
 class OwnRoundings:
-    """What the task of a `module` makes: `integers`, as a tensor, of `numbers` of the same shape; None where `why` says why these
+    """What a `task` of a `module` makes: `integers`, as a tensor, of `numbers` of the same shape; None where `why` says why these
     are not known."""
 
+    task: str
     module: str
     integers: np.ndarray
     numbers: np.ndarray | None
@@ -47,10 +48,11 @@ class OwnNumbers:
 
     def of(self, integers: np.ndarray) -> OwnRoundings | None:
         """Those of a call of the reference that makes `integers` [..., groups, size], in that shape: filled up behind the entries
-        of a row as the reference fills up its groups. None where no task makes such integers."""
+        of a row as the reference fills up its groups. None where no task makes such integers, or two do."""
         found = [(each, _share(each.integers, integers)) for mine in self.roundings for each in _as(mine, integers.shape)]
         best, share = max(found, key=lambda pair: pair[1], default=(None, 0.0))
-        return best if share > _ALIKE else None
+        alike = {each.task for each, other in found if other == share}
+        return best if share > _ALIKE and len(alike) == 1 else None
 
 
 def _share(own: np.ndarray, integers: np.ndarray) -> float:
@@ -70,7 +72,7 @@ def _as(mine: OwnRoundings, shape: tuple[int, ...]) -> Iterator[OwnRoundings]:
         numbers = mine.numbers
         if numbers is not None:
             numbers = _filled(numbers.squeeze().transpose([axes.index(axis) for axis in order]), shape, rows)
-        yield OwnRoundings(mine.module, integers, numbers, mine.why)
+        yield OwnRoundings(mine.task, mine.module, integers, numbers, mine.why)
 
 
 def _filled(entries: np.ndarray, shape: tuple[int, ...], rows: int) -> np.ndarray:
@@ -121,11 +123,11 @@ def _roundings(
     module, sent = task.module or task.name, crossed.tokens.reshape(-1)
     numbers, wholes = rounded.T
     if not len(numbers):
-        return OwnRoundings(module, crossed.tensor, None, f"task '{task.name}' rounds by no function of hls_math.h")
+        return OwnRoundings(task.name, module, crossed.tensor, None, f"task '{task.name}' rounds by no function of hls_math.h")
     if len(numbers) != len(sent) or not np.array_equal(cut(wholes), sent):
         why = f"task '{task.name}' does not send what it rounds in the order in which it does"
-        return OwnRoundings(module, crossed.tensor, None, why)
+        return OwnRoundings(task.name, module, crossed.tensor, None, why)
     laid_out, _ = in_layout_of(stream, numbers.reshape(crossed.tokens.shape), scalars)
-    return OwnRoundings(module, crossed.tensor, laid_out)
+    return OwnRoundings(task.name, module, crossed.tensor, laid_out)
 
 

@@ -124,6 +124,16 @@ def test_what_is_written_anyway_costs_its_reads(readers: str) -> None:
     assert problem.external_bytes(FUSION.decide("exact", problem)) == 10
 
 
+def test_kernels_that_are_together_do_not_bring_in_those_that_have_no_ports_left() -> None:
+    """The greedy one puts `a` and `b` together, and the update `b` and `c`: all three would have a port too many."""
+    kernels = [FusionKernel("a", 1, frozenset("16")), FusionKernel("b", 1, frozenset("2")), FusionKernel("c", 1, frozenset("34"))]
+    edges = [FusionEdge("a", "b", 0, 0, "s", 10), FusionEdge("a", "c", 0, 0, "t", 10)]
+    problem = FusionProblem(kernels, edges, 100, 4, [["b", "c"]])
+    assert FUSION.decide("greedy", problem)[0] == ["a", "b"]
+    found = [list(group) for group in FUSION.decide("exact", problem)]
+    assert found == [["a"], ["b", "c"]] and all(len(group) == 1 or problem.limits.fits(group) for group in found)
+
+
 def test_groups_that_would_wait_for_each_other_are_none() -> None:
     """a and d read one tensor, b and c another: both pairs would save a read, and feed each other, without a path inside."""
     sizes = {"s": 100, "t": 100, "a": 1, "c": 1}

@@ -70,7 +70,7 @@ def work(name: str, tensor: str, *after: str, shared: int | None = None) -> Work
 
 def test_a_computation_waits_for_all_that_its_ports_bring_before():
     works = [work("first", "a"), work("between", "b", "first", shared=0), work("last", "c", "between"), work("beside", "d")]
-    first, between, last, beside = in_turns(works, {"a", "b", "c", "d"})
+    first, between, last, beside = in_turns(works, dict.fromkeys("abcd", "f32"))
     assert first.memory[0].follows == frozenset() == beside.memory[0].follows
     assert between.memory[0].follows is None and between.after == works[1].after  # its tensor shares a port with small ones
     assert last.memory[0].follows == {"a"}
@@ -80,4 +80,5 @@ def test_a_computation_waits_for_all_that_its_ports_bring_before():
     turned = MemoryPorts.of([first, between, last, beside], plan)
     assert turned.count == 4 + 1 + 1
     assert turned.changed([last], {**plan, "last": Parallelism(1, 2)}).count == 2 + 1 + 1
-    assert in_turns(works, {"d"})[2].memory == works[2].memory
+    assert in_turns(works, {"d": "f32"})[2].memory == works[2].memory
+    assert in_turns(works, {"a": "i8", "c": "f32"})[2].memory[0].follows == frozenset()  # words of one type share a port

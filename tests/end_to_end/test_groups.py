@@ -95,16 +95,15 @@ FAULTS = {
 }
 """What is replaced in host.py, and what our own device and XRT's say; None where ours does not notice."""
 
+NOTICED = [(fault, "csim") for fault, (_, _, ours, _) in FAULTS.items() if ours] + [(fault, "xrt") for fault in FAULTS]
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("device", ["csim", "xrt"])
+
+@pytest.mark.parametrize(("fault", "device"), NOTICED)
 def test_mistakes_of_hosts_are_noticed(fault: str, device: str, in_turn: Path) -> None:
     old, new, ours, theirs = FAULTS[fault]
-    expected = ours if device == "csim" else theirs
+    expected = (ours if device == "csim" else theirs) or ""
     if device == "xrt":
         require_xrt()
-    if expected is None:
-        return
     text = (in_turn / "host.py").read_text()
     assert text.count(old) == 1
     host = in_turn / f"faulty_{device}.py"

@@ -120,8 +120,8 @@ def found_by_own(number: float | None, integer: int, place: tuple[int, int] = EX
     if number is not None:
         numbers[place] = number
     known, why = (None, "it is fused") if number is None else (numbers.T.copy(), "")
-    mine = OwnRoundings("fc", integers.T.copy(), known, why)
-    other = OwnRoundings("other", np.zeros_like(integers), numbers)
+    mine = OwnRoundings("task", "fc", integers.T.copy(), known, why)
+    other = OwnRoundings("other_task", "other", np.zeros_like(integers), numbers)
     return Search(reference, inputs(), got, 1e-4, own=lambda: OwnNumbers([other, mine])).found()
 
 
@@ -137,7 +137,7 @@ def test_an_exact_tie_is_decided_by_the_number_of_the_design() -> None:
         (7.5, "fc, token 4, entry 2: the design rounds its own number 7.5 to 7, and the nearest integer, even ones of ties, is 8"),
         (7.6, "fc, token 4, entry 2: the design rounds its own number 7.5999999 to 7, and the nearest"),
         (7.4, "fc, token 4, entry 2: the design rounds its own number 7.4000001 to 7, and rounding errors do not make that number"),
-        (None, "1 are exactly at a tie: the design's own numbers of 1 of them are not known (it is fused)"),
+        (None, "1 are exactly at a tie: of 1 of them the design's own number is not known (it is fused)"),
     ],
 )
 def test_a_wrong_rounding_at_an_exact_tie_stays_wrong(number: float | None, why: str) -> None:
@@ -151,7 +151,16 @@ def test_a_number_near_a_tie_has_to_be_rounded_rightly_too() -> None:
 
 
 def test_what_is_exactly_at_a_tie_is_said() -> None:
-    assert "1 are exactly at a tie: the design's own numbers of 1 of them are not known (" in search(turned(EXACT, step=-1)).why
+    assert "1 are exactly at a tie: of 1 of them the design's own number is not known (" in search(turned(EXACT, step=-1)).why
+
+
+def test_an_exact_tie_that_is_turned_without_the_number_of_the_design_explains_nothing() -> None:
+    """However it came to be turned: near a tie before others in front of it were, exactly at one since."""
+    got = turned(EXACT, step=-1)
+    looked = Search(reference, inputs(), got, 1e-4)
+    path = looked._path({call: {EXACT[0] * 12 + EXACT[1]: -1} for call in (0, 1)})
+    assert not any(found.any() for found in path.wrong.values()), "the design's values"
+    assert looked._judged(path).count is None and "exactly at a tie is turned" in looked._judged(path).why
 
 
 @pytest.mark.parametrize("row", range(TOKENS))

@@ -6,10 +6,10 @@ Each is bars and words at places in pixels; colours are classes of page.css.j2, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from stc.simulation.critical_path import PathPart
+from stc.simulation.critical_path import Kind, PathPart
 from stc.simulation.memory_traffic import BINS, ChannelUses
 from stc.tools.report.drawing import shortened
 
@@ -18,7 +18,7 @@ ROW, DIE = 20.0, 54.0
 NAME_LETTERS = 26
 TICKS = 6
 MOST_BARS = 2000
-"""Parts of a critical path that are drawn: neighbours of one role beyond that are taken together."""
+"""Parts of a critical path that are drawn, neighbours of one role and kind as one: the longest."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +84,20 @@ def channel_map(uses: ChannelUses | None, peak: float | None) -> Picture | None:
 def phases(path: Sequence[PathPart], roles: Mapping[str, str]) -> Picture | None:
     """The critical path from its beginning to its end: a row for each role (by the name of a task), in order of time, and what was
     done there. None where there is no path, or one role alone."""
-    parts = _drawn([(roles.get(outer := part.task.partition(".")[0], outer), part) for part in path])
-    rows = {name: row for row, name in enumerate(dict.fromkeys(name for name, _ in parts))}
+    stretches = _stretches(path, roles)
+    rows = {name: row for row, name in enumerate(dict.fromkeys(each.role for each in stretches))}
     if len(rows) < 2:
         return None
     cycles = sum(part.cycles for part in path)
     scale = (WIDTH - LEFT - RIGHT) / cycles
     totals = dict.fromkeys(rows, 0)
+    for each in stretches:
+        totals[each.role] += each.cycles
     bars: list[Bar] = []
-    begin = 0
-    for name, part in parts:
-        y = TOP + rows[name] * ROW + 3
-        title = f"{name}: {part.cycles:,} cycles ({_DONE[part.kind]}) from {begin:,} on, in {part.task}"
-        bars.append(Bar(LEFT + begin * scale, y, max(0.7, part.cycles * scale), ROW - 7, part.kind, title))
-        begin += part.cycles
-        totals[name] += part.cycles
+    for each in sorted(stretches, key=lambda each: each.cycles)[-MOST_BARS:]:
+        y = TOP + rows[each.role] * ROW + 3
+        title = f"{each.role}: {each.cycles:,} cycles ({_DONE[each.kind]}) from {each.begin:,} on, in {each.task}"
+        bars.append(Bar(LEFT + each.begin * scale, y, max(0.7, each.cycles * scale), ROW - 7, each.kind, title))
     words = [Words(LEFT - 8, TOP + row * ROW + ROW * 0.7, shortened(name, NAME_LETTERS), "end") for name, row in rows.items()]
     words += [Words(WIDTH - RIGHT + 8, TOP + row * ROW + ROW * 0.7, f"{totals[name] / cycles:.1%}") for name, row in rows.items()]
     return _on_time_axis(len(rows), cycles, bars, words, "")
@@ -156,16 +155,25 @@ def _ticks(cycles: int) -> Iterator[int]:
     yield from range(0, cycles + 1, step)
 
 
-def _drawn(parts: Sequence[tuple[str, PathPart]]) -> list[tuple[str, PathPart]]:
-    """At most about `MOST_BARS`: the shortest parts count as what comes before them."""
-    if len(parts) <= MOST_BARS:
-        return list(parts)
-    least = sorted(part.cycles for _, part in parts)[-MOST_BARS]
-    found = [parts[0]]
-    for name, part in parts[1:]:
-        if part.cycles >= least:
-            found.append((name, part))
-            continue
-        before, last = found[-1]
-        found[-1] = (before, PathPart(last.task, last.begin, part.end, last.cycles + part.cycles, last.kind, last.channel))
+@dataclass(frozen=True)
+class _Stretch:
+    """Parts of a path that follow one another, of one role and one kind, from `begin` on; in `task` at first."""
+
+    role: str
+    kind: Kind
+    task: str
+    begin: int
+    cycles: int
+
+
+def _stretches(path: Sequence[PathPart], roles: Mapping[str, str]) -> list[_Stretch]:
+    found: list[_Stretch] = []
+    begin = 0
+    for part in path:
+        role = roles.get(outer := part.task.partition(".")[0], outer)
+        if found and (found[-1].role, found[-1].kind) == (role, part.kind):
+            found[-1] = replace(found[-1], cycles=found[-1].cycles + part.cycles)
+        else:
+            found.append(_Stretch(role, part.kind, part.task, begin, part.cycles))
+        begin += part.cycles
     return found

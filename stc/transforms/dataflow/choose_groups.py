@@ -29,6 +29,7 @@ from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
 from stc.transforms.dataflow.connections import converter_bytes
 from stc.transforms.dataflow.kernel_results import refuse_in_place
+from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_results
 from stc.transforms.stream.names import UniqueNames
 
@@ -126,7 +127,8 @@ def _in_turn(
     behind = {key: nx.descendants(graph, key) for key in kernels}
 
     def may_follow(later: SSAValue, before: SSAValue) -> bool:
-        return all(readers[later] <= behind[reader] for reader in readers[before])
+        is_alike = element_type(later.type) == element_type(before.type)
+        return is_alike and all(readers[later] <= behind[reader] for reader in readers[before])
 
     rows = chains({value: tensor_bytes(value.type) for value in readers}, may_follow)
     return {value: number for number, row in enumerate(rows, len({*shared.values()})) for value in row}

@@ -55,6 +55,7 @@ from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import lanes_are_terms
+from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
 
@@ -257,7 +258,8 @@ def computations(
     }
     after = _dependences(function)
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
-    done = in_turns(done, {names.tensor(value) for value in whole if value in parameters}) if in_turn else done
+    if in_turn:
+        done = in_turns(done, {names.tensor(value): str(element_type(value.type)) for value in whole if value in parameters})
     return [Computation(op, divided[op], work) for op, work in zip(works, done, strict=True)]
 
 

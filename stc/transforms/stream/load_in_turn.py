@@ -33,7 +33,7 @@ class LoadInTurn(ModulePass):
     did, into the same streams: only when changes. What the next loads has no port before the one before has all its words, so FIFOs
     that loads fill ahead fill later.
 
-    Only words of one type share a port. What `share-ports` has put together, caches, and inputs keep theirs.
+    Only words of one type share a port. What `share-ports` has put together, caches, inputs, and what several read keep theirs.
 
         dataflow.task @load_up ins(%m = %up : memref<64x...>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_down ins(%m = %down : memref<64x...>) outs(%o = %t : ...) kind load {...}
@@ -61,7 +61,7 @@ def _is_flat(load: TaskOp, may_share: set[int]) -> bool:
     port, out = load.ins[0], load.outs[0]
     if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
         return False
-    return port.index in may_share and port.has_one_use()
+    return port.index in may_share and port.has_one_use() and ends_of(out)[1].kind != TaskKind.FORK
 
 
 def _rows(kernel: KernelOp, loads: list[TaskOp]) -> Iterator[list[TaskOp]]:
@@ -83,7 +83,8 @@ def _behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:
     graph: nx.DiGraph[TaskOp] = nx.DiGraph()
     graph.add_nodes_from(tasks_of(kernel))
     for task in tasks_of(kernel):
-        graph.add_edges_from((task, ends_of(out)[1]) for out in task.outs if isinstance(out.owner, stream.CreateOp))
+        channels = (out for out in task.outs if isinstance(out.owner, stream.CreateOp | stream.BufferOp))
+        graph.add_edges_from((task, ends_of(channel)[1]) for channel in channels)
     return {task: nx.descendants(graph, task) for task in nx.topological_sort(graph)}
 
 

@@ -76,7 +76,7 @@ class Tap {
  private:
   void open(const std::string &type, std::size_t lanes) {
     std::ofstream(path_ + ".type") << type << " " << lanes << "\n";
-    file_ = std::fopen(path_.c_str(), "wb");   // never closed: whatever way the program exits writes what is left
+    file_ = std::fopen(path_.c_str(), "wb");   // never closed: what exits in the end, or of a deadlock, writes what is left
     if (file_ == nullptr) unwritable();
   }
 
@@ -146,8 +146,8 @@ inline Taps &taps() {
 template <class Value_>
 __attribute__((noinline)) Value_ rounded(Value_ number, Value_ whole) {
   if (Tap *tap = taps().task(scheduler.current->path)) {
-    tap->add(number);
-    tap->add(whole);
+    tap->add(double(number));   // a task may round numbers of both types
+    tap->add(double(whole));
   }
   return whole;
 }
