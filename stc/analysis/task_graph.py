@@ -77,7 +77,8 @@ def task_graph(kernel: KernelOp, traces: Mapping[str, TaskTrace] | None = None) 
         frozenset(task.sym_name.data for task in tasks if task.kind == kind) for kind in (TaskKind.LOAD, TaskKind.HOLD)
     )
     channels = tuple(map(_uncounted, channels_of(kernel)))
-    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads, holds)
+    turns = frozenset(task.sym_name.data for task in tasks if task.sym_name.data in loads and len(task.outs) > 1)
+    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads, holds, turns)
     return replace(graph, channels=counted(channels, task_traces(kernel) if traces is None else traces))
 
 

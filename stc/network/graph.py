@@ -53,13 +53,15 @@ class ReconvergentPaths:
 @dataclass(frozen=True)
 class TaskGraph:
     """One kernel. `loads`: the tasks that fetch bus words of external memory. `holds`: those that take all they read before they
-    write anything, so that a channel to them is never full for good."""
+    write anything, so that a channel to them is never full for good. `turns`: the loads that fill several channels in turn, so
+    that who makes them wait for one makes others wait for theirs."""
 
     kernel: str
     tasks: tuple[str, ...]
     channels: tuple[Channel, ...]
     loads: frozenset[str] = frozenset()
     holds: frozenset[str] = frozenset()
+    turns: frozenset[str] = frozenset()
 
     @staticmethod
     def of(channels: Iterable[Channel], loads: Iterable[str] = ()) -> TaskGraph:
@@ -87,10 +89,9 @@ class TaskGraph:
 
     @cached_property
     def memory_fed(self) -> frozenset[str]:
-        """The FIFOs that a task fills which loads, or holds what was loaded; not those of one that loads in turn, but for holds:
-        who makes it wait for one makes others wait for theirs."""
-        waits = (fifo for fifo in self.fifos if fifo.producer in self.loads | self.holds)
-        return frozenset(fifo.name for fifo in waits if self.outputs[fifo.producer] == 1 or fifo.consumer in self.holds)
+        """The FIFOs that a task fills which loads, or holds what was loaded; of those that load in turn the ones to holds."""
+        fed = (fifo for fifo in self.fifos if fifo.producer in self.loads | self.holds)
+        return frozenset(fifo.name for fifo in fed if fifo.producer not in self.turns or fifo.consumer in self.holds)
 
     @cached_property
     def fed(self) -> tuple[Channel, ...]:
