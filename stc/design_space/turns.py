@@ -6,6 +6,20 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
+Reader = TypeVar("Reader", bound=Hashable)
+
+
+def after_all(
+    readers: Mapping[Name, Collection[Reader]], behind: Mapping[Reader, Collection[Reader]], words: Mapping[Name, object]
+) -> Callable[[Name, Name], bool]:
+    """Whether all who read one tensor wait for results of each who reads another, and words of both are alike, as those of a port
+    are. `behind`: by reader, all who wait for results of it."""
+
+    def may_follow(later: Name, before: Name) -> bool:
+        own = readers[later]
+        return words[later] == words[before] and all(each in behind[reader] for reader in readers[before] for each in own)
+
+    return may_follow
 
 
 def chains(sizes: Mapping[Name, int], may_follow: Callable[[Name, Name], bool]) -> list[list[Name]]:

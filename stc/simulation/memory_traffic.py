@@ -15,8 +15,7 @@ from typing import Any
 
 from stc.manifest.element_types import word_bytes
 from stc.manifest.schema import Kernel, Manifest, Port
-from stc.platforms.memory_channels import cycles_per_word, ports_sharing
-from stc.simulation.timing_table import NO_PLATFORM, traffic_name
+from stc.simulation.timing_table import NO_PLATFORM, cycles_between_words, traffic_name
 
 BINS = 48
 """Into so many equal parts the time of a run is cut."""
@@ -47,6 +46,11 @@ class ChannelUse:
     read_over_time: tuple[int, ...] = ()
     written_over_time: tuple[int, ...] = ()
     card: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its number; a port that no bank is known of has a channel of its own."""
+        return str(self.channel) if self.channel >= 0 else "its own"
 
     @property
     def bytes(self) -> int:
@@ -120,15 +124,6 @@ def estimated_channels(manifest: Manifest, cycles: Mapping[str, int | None]) -> 
         return _Count(*_by_direction(ports, moved), round(max(busy.values(), default=0.0)), round(most), {})
 
     return _uses("estimated: bytes of the IR, cycles at each port's pace", manifest, cycles, counted)
-
-
-def cycles_between_words(kernel: Kernel, manifest: Manifest) -> dict[str, float]:
-    """Cycles between two words of each port, by its name, as the simulation is told."""
-    memory = manifest.memory
-    sharing = ports_sharing([(port.bank, port.mover) for port in kernel.ports], "equal" if memory is None else memory.sharing)
-    rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
-    both = zip(kernel.ports, sharing, strict=True)
-    return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
 
 
 # One design -----------------------------------------------------------------------------------------------------------

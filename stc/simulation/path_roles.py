@@ -42,10 +42,25 @@ class PathRole:
         """Cycles of work in which pipelines fill and drain."""
         return None if self.iterating is None else self.work - self.iterating
 
+    @property
+    def parts(self) -> tuple[float | None, ...]:
+        """What tables show of its cycles: iterations, filling pipelines, memory, FIFOs, multipliers busy."""
+        return self.iterating, self.filling, self.memory, self.fifos, self.multiplying
+
 
 def role_of(task: Task) -> str:
     """The module that it computes, else what kind of task it is."""
     return task.module or (task.name if task.kind == "foreign" else task.kind)
+
+
+def role_names(manifest: Manifest) -> dict[str, str]:
+    """The role of each task, by its name."""
+    return {task.name: role_of(task) for kernel in manifest.kernels for task in kernel.tasks}
+
+
+def task_of(part: PathPart) -> str:
+    """The task that spent a part of a path, or that it is inside of."""
+    return part.task.partition(".")[0]
 
 
 def path_roles(manifest: Manifest, result: SimulationResult, path: Sequence[PathPart]) -> tuple[PathRole, ...]:
@@ -54,12 +69,13 @@ def path_roles(manifest: Manifest, result: SimulationResult, path: Sequence[Path
     shares = {
         task.name: _shares(manifest, kernel.name, task, result) for kernel in manifest.kernels for task in kernel.tasks
     }
-    names = {task.name: role_of(task) for kernel in manifest.kernels for task in kernel.tasks}
+    names = role_names(manifest)
     found: dict[str, PathRole] = {}
     for part in path:
-        name = names.get(outer := part.task.partition(".")[0], outer)
+        task = task_of(part)
+        name = names.get(task, task)
         role = found.setdefault(name, PathRole(name, first=part.begin))
-        found[name] = _with(role, part, shares.get(outer, (None, None)))
+        found[name] = _with(role, part, shares.get(task, (None, None)))
     return tuple(found.values())
 
 

@@ -123,17 +123,23 @@ def traffic_name(kernel: Kernel, channel: int | None) -> str:
     return f"{kernel.name}.{channel}"
 
 
+def cycles_between_words(kernel: Kernel, manifest: Manifest) -> dict[str, float]:
+    """Cycles between two words of each port, by its name, as the simulation is told."""
+    memory = manifest.memory
+    sharing = ports_sharing([(port.bank, port.mover) for port in kernel.ports], "equal" if memory is None else memory.sharing)
+    rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
+    both = zip(kernel.ports, sharing, strict=True)
+    return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
+
+
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:
     memory = manifest.memory
-    linked = [(port.bank, port.mover) for port in kernel.ports]
     channels = _channels(kernel, memory)
     if memory is not None:
         yield from (f"channel {name} {memory.channel_bytes_per_cycle:.{BEAT_DIGITS}f}" for name in channels.values())
-    sharing = ports_sharing(linked, "equal" if memory is None else memory.sharing)
-    for port, shared in zip(kernel.ports, sharing, strict=True):
-        if memory is not None:
-            cycles_per_beat = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)
-            beat = f"{cycles_per_beat:.{BEAT_DIGITS}f}"
+        pace = cycles_between_words(kernel, manifest)
+        for port in kernel.ports:
+            beat = f"{pace[port.name]:.{BEAT_DIGITS}f}"
             channel = f" {channels[port.bank]} {port.bytes / port.words:.{BEAT_DIGITS}f}" if channels else ""
             yield f"port {port.name} {memory.read_latency} {beat} {memory.burst_words} {memory.outstanding_bursts}{channel}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}

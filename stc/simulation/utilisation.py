@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stc.manifest.schema import Kernel, Manifest, Port, Task, TaskWork
-from stc.simulation.memory_traffic import cycles_between_words
 from stc.simulation.simulation_result import MEMORY, SimulationResult, TaskTime
+from stc.simulation.timing_table import cycles_between_words
 from stc.simulation.waiting import waiting_of
 
 BUSY = 0.5

@@ -144,22 +144,22 @@ def exact(problem: FusionProblem) -> Groups:
     """The least external traffic (`FusionProblem.external_bytes`) within the limits of `greedy`: an integer program."""
     require_room(problem.kernels, problem.on_chip)
     atoms = in_order(problem, joined(problem, separate(problem), problem.together))
-    plan = fuse_exactly(problem.limits, atoms, _greedily_joined(problem) or atoms)
+    plan = fuse_exactly(problem.limits, atoms, _greedily_joined(problem, atoms) or atoms)
     if (found := problem.external_bytes(plan.groups)) > plan.least_bytes:
         proved = f"no grouping has fewer than {plan.least_bytes:,} (gap {1 - plan.least_bytes / found:.1%})"
         warn(f"fusion: stopped after {plan.seconds:.0f} s, not proved optimal; {found:,} bytes between groups, {proved}")
     return in_order(problem, plan.groups)
 
 
-def _greedily_joined(problem: FusionProblem) -> Groups | None:
+def _greedily_joined(problem: FusionProblem, atoms: Groups) -> Groups | None:
     """What is known before anything is solved; None where `greedy` finds nothing that fits, or kernels that are to be together then
-    have too many ports."""
+    have too many ports (but for `atoms`, which have those they have)."""
     try:
         found = joined(problem, greedy(problem), problem.together)
     except CompileError:
         return None
-    atoms = {frozenset(atom) for atom in joined(problem, separate(problem), problem.together)}
-    return found if all(frozenset(group) in atoms or problem.limits.fits(group) for group in found) else None
+    given = {frozenset(atom) for atom in atoms}
+    return found if all(frozenset(group) in given or problem.limits.fits(group) for group in found) else None
 
 
 @FUSION.strategy("separate")

@@ -103,7 +103,7 @@ class Search:
     runs: int = 0
     own: Callable[[], OwnNumbers] = lambda: OwnNumbers([], "the design's own numbers are not looked at")
     _own: OwnNumbers | None = None
-    _known: dict[bytes, tuple[OwnRoundings | None]] = field(default_factory=dict[bytes, tuple["OwnRoundings | None"]])
+    _known: dict[bytes, OwnRoundings | None] = field(default_factory=dict[bytes, "OwnRoundings | None"])
 
     @property
     def own_numbers(self) -> OwnNumbers:
@@ -175,10 +175,9 @@ class Search:
 
     def _own_of(self, integers: np.ndarray) -> OwnRoundings | None:
         """Those of a call of the reference; asked for once each."""
-        found = self._known.get(key := integers.tobytes())
-        if found is None:
-            found = self._known[key] = (self.own_numbers.of(integers),)
-        return found[0]
+        if (key := integers.tobytes()) not in self._known:
+            self._known[key] = self.own_numbers.of(integers)
+        return self._known[key]
 
     def _unknown(self, own: OwnRoundings | None) -> str:
         """Why the numbers of a call are not known."""

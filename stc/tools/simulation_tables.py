@@ -61,8 +61,7 @@ def role_table(title: str, what: str, rows: Sequence[PathRole], launches: Sequen
     more = ("and launches",) if launches else ()
     table = _table(title, (what,), "cycles", "iterations", "fill, drain", "waits for memory", "FIFOs", "multiplies", *more)
     for number, row in enumerate(rows):
-        parts = (row.iterating, row.filling, row.memory, row.fifos, row.multiplying)
-        table.add_row(row.role, f"{row.cycles:,}", *("" if part is None else f"{part:,.0f}" for part in parts),
+        table.add_row(row.role, f"{row.cycles:,}", *("" if part is None else f"{part:,.0f}" for part in row.parts),
                       *(f"{cycles:,}" for cycles in launches[number:number + 1]))
     return table
 
@@ -75,7 +74,7 @@ def print_channels(uses: ChannelUses, console: Console) -> None:
         busy = _from_to(use.busy, use.busy_most)
         idle = "" if use.idle is None else _from_to(use.idle - (use.busy_most - use.busy), use.idle)
         share = "" if use.share is None else f"{use.share:.1%}"
-        table.add_row(channel_name(use), _ports(use), f"{use.read:,}", f"{use.written:,}", busy, idle, share)
+        table.add_row(use.name, _ports(use), f"{use.read:,}", f"{use.written:,}", busy, idle, share)
     if rest := uses.busiest_first[MOST_CHANNELS:]:
         sums = (sum(use.read for use in rest), sum(use.written for use in rest))
         most = max(use.busy_most for use in rest)
@@ -86,11 +85,6 @@ def print_channels(uses: ChannelUses, console: Console) -> None:
 
 def _from_to(least: int, most: int) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def channel_name(use: ChannelUse) -> str:
-    """Its number; a port that no bank is known of has a channel of its own."""
-    return str(use.channel) if use.channel >= 0 else "its own"
 
 
 def _ports(use: ChannelUse) -> str:

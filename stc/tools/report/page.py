@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from stc.manifest.schema import Kernel, Manifest
 from stc.simulation.critical_path import PathPart, critical_path
 from stc.simulation.explanation import Explanation
-from stc.simulation.path_roles import PathRole, path_roles, role_of
+from stc.simulation.path_roles import PathRole, path_roles, role_names
 from stc.simulation.projects import ORIGIN
 from stc.simulation.simulation_result import SimulationResult
 from stc.simulation.utilisation import Utilisation
@@ -88,7 +88,7 @@ def render_page(
         channels=channel_tables(result.memory),
         channels_origin=result.memory.origin if result.memory is not None else "",
         channel_map=channel_map(result.memory, manifest.memory.channel_bytes_per_cycle if manifest.memory is not None else None),
-        phases=phases(path, {task.name: role_of(task) for kernel in manifest.kernels for task in kernel.tasks}),
+        phases=phases(path, role_names(manifest)),
         die_plan=die_plan(report.get("dies")),
         memory=memory_table(report),
         converters=tables_of(report.get("converter_buffers", {}).get("list")),

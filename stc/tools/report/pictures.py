@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from stc.simulation.critical_path import Kind, PathPart
 from stc.simulation.memory_traffic import BINS, ChannelUses
+from stc.simulation.path_roles import task_of
 from stc.tools.report.drawing import shortened
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1180.0, 190.0, 90.0, 6.0, 22.0
@@ -73,7 +74,7 @@ def channel_map(uses: ChannelUses | None, peak: float | None) -> Picture | None:
         for half, (side, counts) in enumerate((("read", use.read_over_time), ("written", use.written_over_time))):
             for at, count in ((at, count) for at, count in enumerate(counts) if count):
                 span = f"{_edge(at, cycles):,} to {_edge(at + 1, cycles):,}"
-                title = f"channel {use.channel}: {count:,} bytes {side} in cycles {span}"
+                title = f"channel {use.name}: {count:,} bytes {side} in cycles {span}"
                 height = (ROW - 3) / 2
                 bars.append(Bar(LEFT + at * step, y + half * height, step, height, side, title, 22 + 78 * count / most))
     share = f", {most * BINS / cycles / peak:.1%} of its peak" if peak else ""
@@ -170,7 +171,7 @@ def _stretches(path: Sequence[PathPart], roles: Mapping[str, str]) -> list[_Stre
     found: list[_Stretch] = []
     begin = 0
     for part in path:
-        role = roles.get(outer := part.task.partition(".")[0], outer)
+        role = roles.get(task := task_of(part), task)
         if found and (found[-1].role, found[-1].kind) == (role, part.kind):
             found[-1] = replace(found[-1], cycles=found[-1].cycles + part.cycles)
         else:

@@ -243,8 +243,7 @@ def role_tables(roles: Sequence[PathRole], launch: int) -> tuple[Table, ...]:
         return ()
     cycles = sum(role.cycles for role in roles)
     rows = [
-        Row((role.role, role.cycles, role.cycles / cycles, _whole(role.iterating), _whole(role.filling), role.memory, role.fifos,
-             _whole(role.multiplying)))
+        Row((role.role, role.cycles, role.cycles / cycles, *map(_whole, role.parts)))
         for role in (*roles, total(roles, "all of it"))
     ]
     rows += [Row(("launches, beside the path", launch, None, None, None, None, None, None))] if launch else []
@@ -255,8 +254,7 @@ def stage_table(stages: Sequence[tuple[PathRole, int]]) -> Table:
     """All of the critical path of each stage of a model, under the stage's name, and the cycles of its launches."""
     columns = (Column("stage"), Column("cycles", "number"), Column("launches", "number", "cycles beside"), *ROLE_COLUMNS[3:])
     rows = (
-        Row((role.role, role.cycles, launch, _whole(role.iterating), _whole(role.filling), role.memory, role.fifos,
-             _whole(role.multiplying)))
+        Row((role.role, role.cycles, launch, *map(_whole, role.parts)))
         for role, launch in stages
     )
     return Table(columns, tuple(rows))
@@ -283,7 +281,7 @@ def channel_tables(uses: ChannelUses | None) -> tuple[Table, ...]:
     if uses is None:
         return ()
     rows = (
-        Row((str(use.channel) if use.channel >= 0 else "its own", ", ".join(use.ports), use.read, use.written, use.busy, use.idle,
+        Row((use.name, ", ".join(use.ports), use.read, use.written, use.busy, use.idle,
              _share(use.busy, use.cycles), use.share))
         for use in uses.busiest_first
     )

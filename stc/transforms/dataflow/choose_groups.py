@@ -17,7 +17,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes, tensor_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.fusion import FusionEdge, FusionKernel
-from stc.design_space.turns import chains
+from stc.design_space.turns import after_all, chains
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
@@ -125,12 +125,8 @@ def _in_turn(
             if operand in parameters and operand not in shared:
                 readers.setdefault(operand, set()).add(key)
     behind = {key: nx.descendants(graph, key) for key in kernels}
-
-    def may_follow(later: SSAValue, before: SSAValue) -> bool:
-        is_alike = element_type(later.type) == element_type(before.type)
-        return is_alike and all(readers[later] <= behind[reader] for reader in readers[before])
-
-    rows = chains({value: tensor_bytes(value.type) for value in readers}, may_follow)
+    words = {value: element_type(value.type) for value in readers}
+    rows = chains({value: tensor_bytes(value.type) for value in readers}, after_all(readers, behind, words))
     return {value: number for number, row in enumerate(rows, len({*shared.values()})) for value in row}
 
 

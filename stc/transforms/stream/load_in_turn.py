@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import BlockArgument
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.task_graph import computing_reader, ends_of, tasks_of
-from stc.design_space.turns import chains
+from stc.design_space.turns import after_all, chains
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.transforms.stream.flat_loads import FlatLoad, flat_loads
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -47,35 +46,21 @@ class LoadInTurn(ModulePass):
         for function in functions_of(op):
             parameters = host_values(function)
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
-                names, position = symbols_of(kernel), {each: at for at, each in enumerate(kernel.body.block.ops)}
-                may_share = {index for index, value in enumerate(kernel.inputs) if value in parameters} - set(kernel.updated)
-                for row in _rows(kernel, [load for load in tasks_of(kernel) if _is_flat(load, may_share)]):
-                    if len(row) > 1:
-                        _merge(min(row, key=position.__getitem__), row, names)
+                names = symbols_of(kernel)
+                may_share = {value for value in kernel.inputs if value in parameters} - {kernel.inputs[at] for at in kernel.updated}
+                loads = [load for load in flat_loads(kernel, may_share) if ends_of(load.out.result)[1].kind != TaskKind.FORK]
+                for row in [row for row in _rows(kernel, loads) if len(row) > 1]:
+                    _merge(min(row, key=loads.index).task, row, names)
 
 
-def _is_flat(load: TaskOp, may_share: set[int]) -> bool:
-    """Whether a task does nothing but read one of these inputs of the kernel into one stream."""
-    if load.kind != TaskKind.LOAD or len(load.ins) != 1 or len(load.outs) != 1:
-        return False
-    port, out = load.ins[0], load.outs[0]
-    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
-        return False
-    return port.index in may_share and port.has_one_use() and ends_of(out)[1].kind != TaskKind.FORK
-
-
-def _rows(kernel: KernelOp, loads: list[TaskOp]) -> Iterator[list[TaskOp]]:
+def _rows(kernel: KernelOp, loads: Sequence[FlatLoad]) -> list[list[FlatLoad]]:
     """The `loads` that share a port, in turn."""
     behind = _behind(kernel)
-    readers = {load: computing_reader(load.outs[0]) for load in loads}
     order = {task: at for at, task in enumerate(behind)}
-    by_words: dict[str, dict[TaskOp, int]] = {}
-    for load in sorted(loads, key=lambda load: order[readers[load]]):
-        words = load.ins[0].type
-        assert isa(words, MemRefType)
-        by_words.setdefault(str(words.element_type), {})[load] = tensor_bytes(words)
-    for sizes in by_words.values():
-        yield from chains(sizes, lambda later, before: readers[later] in behind[readers[before]])
+    readers = {load: {computing_reader(load.out.result)} for load in loads}
+    words = {load: str(load.words.element_type) for load in loads}
+    in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
+    return chains({load: tensor_bytes(load.words) for load in in_order}, after_all(readers, behind, words))
 
 
 def _behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:
@@ -88,11 +73,10 @@ def _behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:
     return {task: nx.descendants(graph, task) for task in nx.topological_sort(graph)}
 
 
-def _merge(first: TaskOp, row: list[TaskOp], names: UniqueNames) -> None:
+def _merge(first: TaskOp, row: Sequence[FlatLoad], names: UniqueNames) -> None:
     """One task for the loads of a row, where the `first` of them stands in the kernel: before all readers."""
+    assert first.parent is not None
     for load in row:
-        create = load.outs[0].owner
-        assert isinstance(create, stream.CreateOp) and first.parent is not None
-        create.detach()
-        first.parent.insert_op_before(create, first)
-    in_turn(row, names.fresh("load_in_turn"), TaskKind.LOAD, InsertPoint.before(first))
+        load.out.detach()
+        first.parent.insert_op_before(load.out, first)
+    in_turn([load.task for load in row], names.fresh("load_in_turn"), TaskKind.LOAD, InsertPoint.before(first))

@@ -9,7 +9,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -24,9 +24,9 @@ from stc.fifo.depths import SHALLOW
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.flat_loads import FlatLoad, flat_loads
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.loops import loop_nest
-from stc.transforms.stream.lower_dmas import port_name
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -78,22 +78,6 @@ class SharePorts(ModulePass):
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
 
-@dataclass(frozen=True)
-class _Load:
-    """A task that does nothing but read `words`, by the kernel's operand `port`, and write `out`."""
-
-    task: TaskOp
-    words: MemRefType
-    out: stream.CreateOp
-    port: int
-
-    @property
-    def name(self) -> str:
-        port = self.task.operands[0]
-        assert isinstance(port, BlockArgument)
-        return port_name(port, port.index)
-
-
 def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
     """What the rule has to know of a memory of words."""
     size, word = tensor_bytes(words), words.element_type
@@ -103,29 +87,18 @@ def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
 
 def _groups(
     kernel: KernelOp, may_share: set[SSAValue], parameters: set[SSAValue], total: int, memory: ExternalMemory
-) -> list[list[_Load]]:
+) -> list[list[FlatLoad]]:
     """The loads of `kernel` that share a port, of tensors that `may_share`, in the order in which their readers stand. `total`:
     bytes of the `parameters` of all kernels."""
-    loads = [load for op in kernel.body.block.ops if (load := _load(op, kernel, may_share)) is not None]
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     by_reader = {
         load: packed_words(load.words, kernel.inputs[load.port] not in parameters)
-        for load in sorted(loads, key=lambda load: position[computing_reader(load.out.result)])
+        for load in sorted(flat_loads(kernel, may_share), key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
 
 
-def _load(op: object, kernel: KernelOp, may_share: set[SSAValue]) -> _Load | None:
-    if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.operands) != 2:
-        return None
-    port, out = op.operands
-    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
-        return None
-    may = kernel.inputs[port.index] in may_share
-    return _Load(op, port.type, out.owner, port.index) if may and port.has_one_use() else None
-
-
-def _share(kernel: KernelOp, loads: Sequence[_Load], names: UniqueNames) -> None:
+def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> None:
     """One task reads all of them; each load then takes what it read from a stream."""
     first = min((load.task for load in loads), key=list(kernel.body.block.ops).index)
     around = Builder(InsertPoint.before(first))
@@ -143,14 +116,14 @@ def _share(kernel: KernelOp, loads: Sequence[_Load], names: UniqueNames) -> None
         _hold(load, words)
 
 
-def _arriving(load: _Load, names: UniqueNames) -> stream.CreateOp:
+def _arriving(load: FlatLoad, names: UniqueNames) -> stream.CreateOp:
     (count,) = load.words.get_shape()
     create = stream.CreateOp(names.fresh(f"{load.name}_words"), stream.StreamType(load.words.element_type, SHALLOW), count, count)
     create.result.name_hint = create.sym_name.data
     return create
 
 
-def _hold(load: _Load, arriving: SSAValue) -> None:
+def _hold(load: FlatLoad, arriving: SSAValue) -> None:
     """Let the load fill an array with the words that arrive, and read them there."""
     block = load.task.body.block
     memory = block.args[0]
