@@ -115,9 +115,9 @@ class Search:
         """From the reference as it is, turning in each round those that bring it nearer."""
         turned: Turned = {}
         for count in range(MOST_ROUNDS):
-            path = self._path(turned)
+            path = self.with_turned(turned)
             if not any(found.any() for found in path.wrong.values()):
-                return self._judged(path)
+                return self.judged(path)
             left = "none is exactly at a tie"
             if not (nearer := self._nearer(path)) and path.exact:
                 ties, left = self._exact(path)
@@ -130,7 +130,8 @@ class Search:
                 return Found(None, f"not within {MOST_RUNS} runs of the reference")
         return Found(None, f"not within {MOST_ROUNDS} rounds")
 
-    def _path(self, turned: Turned) -> _Path:
+    def with_turned(self, turned: Turned) -> ReferenceRun:
+        """The reference with some integers turned, and, from runs with random rounding errors, what these move there."""
         outputs, still = self._watched(turned, None, None)
         moves = [np.zeros(numbers.shape) for numbers in _arrays(still.numbers)]
         moved = {name: np.zeros(array.shape) for name, array in outputs.items()}
@@ -142,9 +143,9 @@ class Search:
             for name, array in outputs.items():
                 with np.errstate(invalid="ignore"):
                     moved[name] = np.maximum(moved[name], np.nan_to_num(np.abs(_wide(noisy[name]) - _wide(array))))
-        return _Path(self.got, self.tolerance, turned, outputs, moved, _arrays(still.numbers), _arrays(still.integers), moves)
+        return ReferenceRun(self.got, self.tolerance, turned, outputs, moved, _arrays(still.numbers), _arrays(still.integers), moves)
 
-    def _judged(self, path: _Path) -> Found:
+    def judged(self, path: ReferenceRun) -> Found:
         """Of integers that give the design's values, whether each is the right rounding of its own number, as far as known."""
         exact = 0
         for calls, entry in path.distinct():
@@ -156,7 +157,7 @@ class Search:
                 return Found(None, wrong)
         return Found(len(list(path.distinct())), exact=exact)
 
-    def _exact(self, path: _Path) -> tuple[tuple[NearTie, ...], str]:
+    def _exact(self, path: ReferenceRun) -> tuple[tuple[NearTie, ...], str]:
         """The activations exactly at a tie of which the design, by its own number, makes the other integer rightly; and what is of
         the others, in words."""
         ties: list[NearTie] = []
@@ -192,7 +193,7 @@ class Search:
         with roundings_watched(watched):
             return self.run(self.inputs, noise), watched
 
-    def _nearer(self, path: _Path) -> list[NearTie]:
+    def _nearer(self, path: ReferenceRun) -> list[NearTie]:
         """Of the near-ties for each wrong row the one, or else the two, that bring it nearest; none where that is no nearer."""
         wrong, at_first = frozenset(np.flatnonzero(path.wrong_rows).tolist()), path.distances(path.outputs)
         for size in (1, 2):
@@ -226,7 +227,7 @@ def _in_turns(ties: Sequence[NearTie], size: int, rows: frozenset[int], *, toget
 
 
 @dataclass(frozen=True)
-class _Path:
+class ReferenceRun:
     """A run of the reference with some integers `turned`, beside what the design `got`: its outputs, what rounding errors move them
     by, and by call the numbers that become integers, what they become, and what rounding errors move the numbers by."""
 
@@ -335,7 +336,7 @@ class _Path:
 class Number:
     """The activation at `entry` of each of `calls` of a path."""
 
-    path: _Path
+    path: ReferenceRun
     calls: tuple[int, ...]
     entry: int
 

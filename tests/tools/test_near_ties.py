@@ -158,9 +158,9 @@ def test_an_exact_tie_that_is_turned_without_the_number_of_the_design_explains_n
     """However it came to be turned: near a tie before others in front of it were, exactly at one since."""
     got = turned(EXACT, step=-1)
     looked = Search(reference, inputs(), got, 1e-4)
-    path = looked._path({call: {EXACT[0] * 12 + EXACT[1]: -1} for call in (0, 1)})
+    path = looked.with_turned({call: {EXACT[0] * 12 + EXACT[1]: -1} for call in (0, 1)})
     assert not any(found.any() for found in path.wrong.values()), "the design's values"
-    assert looked._judged(path).count is None and "exactly at a tie is turned" in looked._judged(path).why
+    assert looked.judged(path).count is None and "exactly at a tie is turned" in looked.judged(path).why
 
 
 @pytest.mark.parametrize("row", range(TOKENS))
