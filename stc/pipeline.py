@@ -51,6 +51,9 @@ GROUPS = (UNCHECKED, TOGETHER, *SEPARATE)
 APART, IN_TURN = "apart", "in-turn"
 """Whether memory ports bring the parameters of one computation each, or of several."""
 
+SHARED = "shared"
+"""Contractions that take turns at a port compute on one set of multipliers; else each has its own (`APART`)."""
+
 WIDEST_WORD_BITS = 512
 """Of a memory port where nothing else is said to passes: the widest that there is."""
 
@@ -84,7 +87,8 @@ class PipelineOptions(ArgSpecConvertible):
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
-    one another (in-turn); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for what each needs.
+    one another (in-turn); `contractions`: whether those that are alike and get their parameters in turn share their multipliers
+    (shared; apart); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
@@ -114,6 +118,7 @@ class PipelineOptions(ArgSpecConvertible):
     dies: str = "unassigned"
     groups: str = UNCHECKED
     weight_ports: str = APART
+    contractions: str = APART
     layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -143,6 +148,11 @@ class PipelineOptions(ArgSpecConvertible):
             raise CompileError(what, accepted=f"dies={PipelineOptions.dies}, or groups={UNCHECKED} or {TOGETHER}")
         if self.weight_ports not in (APART, IN_TURN):
             raise CompileError(f"weight-ports is '{self.weight_ports}'", accepted=f"{APART} or {IN_TURN}")
+        if self.contractions not in (APART, SHARED):
+            raise CompileError(f"contractions is '{self.contractions}'", accepted=f"{APART} or {SHARED}")
+        if self.contractions == SHARED and self.weight_ports != IN_TURN:
+            what = f"contractions={SHARED} with weight-ports={self.weight_ports}"
+            raise CompileError(what, accepted=f"weight-ports={IN_TURN}, which says what takes turns")
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
@@ -195,8 +205,9 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
     own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there are no loads and stores in the end
     turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
+    alike = " shared=true" if options.contractions == SHARED else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{turns}{scheduled}}}'
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{turns}{alike}{scheduled}}}'
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
@@ -212,7 +223,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # What widens the factors of attention goes into its products: else a reshape may come in between.
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
-    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if options.units != PipelineOptions.units else ()
+    several = options.units != PipelineOptions.units or options.contractions == SHARED
+    units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if several else ()
     depths = (
         # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
         f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
@@ -225,6 +237,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
     in_turn = ("load-in-turn",) if options.weight_ports == IN_TURN else ()
+    sharing = ("share-contractions",) if options.contractions == SHARED else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
@@ -267,7 +280,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", (f"share-ports{{{shared}}}", *in_turn, "set-fifo-depths", duplicate_loads(""))),
+        Stage("resource allocation", (f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads(""))),
         Stage(
             "HLS optimisation",
             (

@@ -79,21 +79,21 @@ class Use:
 
 def fills(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
     """Each fill of `task` whose only use takes, or may take, its iterations in the order of the tokens."""
-    users = _users(task)
+    users = users_of_values(task)
     for read in [op for op in task.walk() if isinstance(op, stream.ReadOp)]:
-        if (fill := _transfer(read, users)) is not None and (use := _use(fill, users)) is not None:
+        if (fill := transfer_of(read, users)) is not None and (use := _use(fill, users)) is not None:
             yield fill, use
 
 
 def drains(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
     """Each drain of `task` whose buffer one nest stores to, each entry once, in the order of the tokens."""
-    users = _users(task)
+    users = users_of_values(task)
     for write in [op for op in task.walk() if isinstance(op, stream.WriteOp)]:
-        if (drain := _transfer(write, users)) is not None and (use := _stores(drain, users)) is not None:
+        if (drain := transfer_of(write, users)) is not None and (use := _stores(drain, users)) is not None:
             yield drain, use
 
 
-def _users(task: TaskOp) -> dict[SSAValue, list[Operation]]:
+def users_of_values(task: TaskOp) -> dict[SSAValue, list[Operation]]:
     """Not the recorded uses: passes leave some of operations that are gone."""
     users: dict[SSAValue, list[Operation]] = {}
     for op in task.walk():
@@ -105,7 +105,7 @@ def _users(task: TaskOp) -> dict[SSAValue, list[Operation]]:
 # Transfers --------------------------------------------------------------------------------------------------------------
 
 
-def _transfer(first: stream.ReadOp | stream.WriteOp, users: Users) -> Transfer | None:
+def transfer_of(first: stream.ReadOp | stream.WriteOp, users: Users) -> Transfer | None:
     """The transfer of which `first` moves the first lanes."""
     tokens = _tokens_beside(first, users)
     if not tokens:

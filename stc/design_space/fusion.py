@@ -98,10 +98,14 @@ def fuse_greedily(
     members) keeps the group within both, else it opens a group. A kernel without predecessors is placed with its
     first consumer (as published each source would open a group of its own), or alone in front where that group has no
     room: never with a later consumer, whose group the first one may already feed. Groups that still fit together
-    afterwards are merged. CompileError where one kernel alone exceeds `on_chip`.
+    afterwards are merged. Connected kernels that all fit together are one group at once: on the way there a group may
+    have more ports than in the end, since each stream that leaves it takes one. CompileError where one kernel alone
+    exceeds `on_chip`.
     """
     limits = GroupLimits({kernel.name: kernel for kernel in kernels}, edges, on_chip, ports)
     require_room(kernels, on_chip)
+    if _is_connected(limits) and limits.fits(limits.kernels):
+        return [list(limits.kernels)]
     incoming = _incoming(edges)
     is_source = {kernel.name: not incoming.get(kernel.name) for kernel in kernels}
     groups: list[list[str]] = []
@@ -152,6 +156,12 @@ def _may_merge(pair: tuple[int, int], graph: nx.DiGraph[int], groups: Sequence[S
         return False
     first, second = pair
     return not any(nx.has_path(graph, other, second) for other in graph.successors(first) if other != second)
+
+
+def _is_connected(limits: GroupLimits) -> bool:
+    graph: nx.Graph[str] = nx.Graph([(edge.producer, edge.consumer) for edge in limits.edges])
+    graph.add_nodes_from(limits.kernels)
+    return bool(limits.kernels) and nx.is_connected(graph)
 
 
 def _incoming(edges: Sequence[FusionEdge]) -> dict[str, list[FusionEdge]]:

@@ -36,7 +36,7 @@ class TiledOp:
 
     `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was; `rows`: of its row loop;
     `lanes_are_terms`: whether lanes would run along its last reduction, and `terms`: how many, 0 where nothing was decided.
-    `given`: the plan that it has already, None where one is to be found.
+    `given`: the plan that it has already, None where one is to be found. `is_shared`: whether it shares its multipliers.
     """
 
     name: str
@@ -46,6 +46,7 @@ class TiledOp:
     given: LoopPlan | None = None
     lanes_are_terms: bool = False
     terms: int = 0
+    is_shared: bool = False
 
 
 Shape: TypeAlias = tuple[int, ...]
@@ -145,7 +146,8 @@ class Propagation:
             return begin + result_of(op.name, computation, plan).first * (end - begin), end
 
         decided = tiles_of_lanes(computation, op.lanes, op.rows) | tiles_of_terms(computation, op.terms)
-        plan = op.given or plan_loops(computation, self.sizes, decided, timing)
+        given = op.given or (plan_of_shared(computation, op.lanes) if op.is_shared else None)
+        plan = given or plan_loops(computation, self.sizes, decided, timing)
         self.plans[op.name], self.after[op.name] = plan, waits(plan)
         self._spans[op.name] = span(cycles, self.after[op.name], self._spans)
         for operand in inputs:
@@ -185,6 +187,17 @@ def _moved_by(node: SliceOf | ConcatOf | ReshapeOf) -> Sequence[Hashable]:
 def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> StreamOrder:
     """The order of a slice, where that drops unit dimensions the order of the reshape behind it (`layout-to-dataflow`)."""
     return piece if sizes == shape else reshape_orders(None, sizes, shape, sizes[-1])[1]
+
+
+def plan_of_shared(computation: Computation, lanes: int) -> LoopPlan:
+    """Of a contraction that shares its multipliers: a tile is one sum of each lane, whatever the sizes, so that tiles of others are
+    alike. Loops that the streamed factors have are outermost: what comes once is used for all sums that need it."""
+    last = computation.outputs[0].dims[-1]
+    at_once = {last: lanes, **{loop: computation.extents[loop] for loop in computation.reductions}}
+    tile = tuple(at_once.get(loop, 1) for loop in range(len(computation.extents)))
+    streamed = {loop for operand in computation.inputs if not operand.is_parameter for loop in operand.dims}
+    inwards = sorted(range(len(tile)), key=lambda loop: (loop in computation.reductions, loop not in streamed, loop))
+    return LoopPlan(tile, tuple(inwards))
 
 
 # Tiles where lanes were decided ---------------------------------------------------------------------------------------

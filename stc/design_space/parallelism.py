@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from typing import TypeAlias
 
 from stc.design_space.makespan import Dependence, Makespan
@@ -92,7 +92,8 @@ class Work:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `after`: on
-    which computations it waits, and how long.
+    which computations it waits, and how long. `shares`: computations of the same number, from 1 on, have their operators in common,
+    and `shared_lanes`; 0 for neither.
     """
 
     name: str
@@ -113,6 +114,8 @@ class Work:
     lane: Counts = NOTHING
     task: Counts = NOTHING
     adders_in_luts: Counts = NOTHING
+    shares: int = 0
+    shared_lanes: int = 0
 
     def taken(self, parallelism: Parallelism) -> Counts:
         """What it takes without memory ports."""
@@ -184,10 +187,24 @@ def counts_of(works: Sequence[Work], plan: Mapping[str, Parallelism], port: Coun
 
 def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Counts:
     """The same without memory ports."""
-    total = NOTHING
+    total = shared_operators(works, plan)
     for work in works:
-        total = total.plus(work.taken(plan[work.name]))
+        total = total if work.shares else total.plus(work.taken(plan[work.name]))
     return total
+
+
+def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> Counts:
+    """What computations take that have operators in common: of each kind as many as the one with the most."""
+    most: dict[int, Counts] = {}
+    for work in works:
+        if work.shares:
+            most[work.shares] = Counts(*map(max, most.get(work.shares, NOTHING), work.taken(plan[work.name])))
+    return reduce(Counts.plus, most.values(), NOTHING)
+
+
+def begun_with(work: Work, copies: int = 1) -> Parallelism:
+    """The least parallelism of a computation, with so many copies."""
+    return Parallelism(work.shared_lanes or 1, copies)
 
 
 def adders_for_luts(works: Sequence[Work], plan: Mapping[str, Parallelism], short: int) -> Iterator[str]:
@@ -221,8 +238,8 @@ def is_a_task(work: Work, chosen: Parallelism) -> bool:
 
 
 def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
-    """Whether a sum that was added to is not needed before the adder has it."""
-    return work.sums == work.points or work.sums >= _least_sums(work, chosen)
+    """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
+    return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 
 
 def _least_sums(work: Work, chosen: Parallelism) -> int:

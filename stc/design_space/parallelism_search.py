@@ -17,12 +17,14 @@ from stc.design_space.parallelism import (
     Parallelism,
     Work,
     adders_for_luts,
+    begun_with,
     divisors,
     is_a_task,
     lane_counts,
     makespan_of,
     may_be,
     operators_of,
+    shared_operators,
 )
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import Counts
@@ -80,30 +82,37 @@ UNLIMITED = _Budget(Counts(*len(Counts._fields) * [sys.maxsize]), ONE_PORT)
 
 @dataclass(frozen=True)
 class _State:
-    """What was `chosen` for each of `works`, by `families` of one number of copies. `operators`: what all of it takes without
-    memory ports. `before`: the makespan and the ports of another choice, which differs for the computations `differing`."""
+    """What was `chosen` for each of `works`, by `families` of one number of copies. `own`: what those of them take that share no
+    operators, without memory ports. `before`: the makespan and the ports of another choice, which differs for the computations
+    `differing`."""
 
     works: Mapping[str, Work]
     families: Mapping[int, Family]
     chosen: Mapping[str, Parallelism]
-    operators: Counts
+    own: Counts
     before: tuple[Makespan, MemoryPorts]
     differing: Collection[str] = ()
 
     @classmethod
     def of(cls, works: Sequence[Work]) -> _State:
         """One point of each at once."""
-        chosen = {work.name: Parallelism(1, 1) for work in works}
+        chosen = {work.name: begun_with(work) for work in works}
         before = makespan_of(works, chosen), MemoryPorts.of(works, chosen)
+        alone = [work for work in works if not work.shares]
         families = {family: tuple(work for work in works if work.family == family) for family in {work.family for work in works}}
-        return cls({work.name: work for work in works}, families, chosen, operators_of(works, chosen), before)
+        return cls({work.name: work for work in works}, families, chosen, operators_of(alone, chosen), before)
 
     def changed(self, changes: Mapping[str, Parallelism]) -> _State:
         """With what was chosen anew for some."""
-        operators = self.operators
+        own = self.own
         for name, new in changes.items():
-            operators = operators.plus(self.works[name].more(self.chosen[name], new))
-        return _State(self.works, self.families, {**self.chosen, **changes}, operators, (self.makespan, self.ports), changes)
+            own = own if self.works[name].shares else own.plus(self.works[name].more(self.chosen[name], new))
+        return _State(self.works, self.families, {**self.chosen, **changes}, own, (self.makespan, self.ports), changes)
+
+    @cached_property
+    def operators(self) -> Counts:
+        """What all of it takes without memory ports."""
+        return self.own.plus(shared_operators(self.works.values(), self.chosen))
 
     @cached_property
     def makespan(self) -> Makespan:
@@ -358,6 +367,8 @@ def _possible(work: Work, copies: int) -> tuple[Sequence[int], Sequence[int]]:
     """The lanes and the rows that divide what each of the copies has of their loops."""
     lanes = work.lane_extent // (copies if work.divides_lanes else 1)
     rows = work.row_extent // (copies if work.divides_rows else 1)
+    if work.shares:
+        return [count for count in lane_counts(lanes) if count == work.shared_lanes], [1]
     return lane_counts(lanes), divisors(rows)
 
 
@@ -420,6 +431,8 @@ def _copied(family: Family, before: Sequence[Parallelism], copies: int) -> Mappi
             then = replace(then, rows=largest_divisor(share, now.rows))
         if 2 * then.lanes < now.lanes or 2 * then.rows < now.rows:
             return None  # many narrow tasks instead of few wide ones
+        if work.shares and then.lanes != work.shared_lanes:
+            return None
         if not (may_be(work, then) or (work.points < most and is_a_task(work, then))):  # what takes no time need not get faster
             return None
         changes[work.name] = then

@@ -247,6 +247,8 @@ COPIES: Fact[tuple[int, ...]] = Fact(
     _parts_of_loops,
 )
 """Into how many computations each loop of a generic is divided."""
+SHARED = _mark("stc.shared")
+"""A generic whose multipliers are those of others, too, which compute one after the other (`share-contractions`)."""
 STRIPE = _mark("stc.stripe")
 """A slice or concatenation of the equal parts into which a tensor is divided for copies of a computation."""
 TILE = _text("stc.tile")
@@ -306,7 +308,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, SHARED, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

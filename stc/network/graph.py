@@ -7,7 +7,7 @@ questions about paths each channel becomes a node between its two tasks, so that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, cast
@@ -74,6 +74,11 @@ class TaskGraph:
         """The same with these depths of the channels they name."""
         channels = (replace(channel, depth=depths.get(channel.name, channel.depth)) for channel in self.channels)
         return replace(self, channels=tuple(channels))
+
+    def without(self, tasks: Collection[str]) -> TaskGraph:
+        """The same without some tasks, and their channels."""
+        channels = tuple(each for each in self.channels if each.producer not in tasks and each.consumer not in tasks)
+        return replace(self, tasks=tuple(task for task in self.tasks if task not in tasks), channels=channels)
 
     @cached_property
     def by_name(self) -> dict[str, Channel]:

@@ -42,7 +42,8 @@ PIPELINE: Mapping[str, Any] = {
     "parallelism": said.Parallelism, "overall_unroll_size": said.OverallUnrollSize, "fifo_strategy": said.FifoStrategy,
     "fifo_depths": said.FifoDepths, "slack": said.Slack, "fifo_margin": said.FifoMargin, "run_ahead": said.RunAhead,
     "unsafe_math": said.UnsafeMath, "pipeline_style": said.PipelineStyle, "units": said.Units, "dies": said.Dies,
-    "groups": said.Groups, "weight_ports": said.WeightPorts, "layers": said.Layers,
+    "groups": said.Groups, "weight_ports": said.WeightPorts,
+    "contractions": said.Contractions, "layers": said.Layers,
 }
 """The options that decide about passes, by the field of `PipelineOptions`."""
 

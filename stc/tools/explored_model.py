@@ -34,7 +34,7 @@ from stc.exploration.problem import OBJECTIVES, CannotEvaluate, Choice, Objectiv
 from stc.manifest.files import read_manifest
 from stc.manifest.layouts import of_entries
 from stc.manifest.model_files import cache_layout
-from stc.pipeline import IN_TURN, PipelineOptions, Step, places, run_stages
+from stc.pipeline import IN_TURN, SHARED, PipelineOptions, Step, places, run_stages
 from stc.platforms.budget import Counts, searched_limits
 from stc.platforms.platform import load_platform
 from stc.simulation.build import find_compiler
@@ -235,7 +235,8 @@ class ExploredModel:
         functions = functions_of(self._prefix)
         if len(functions) != 1:
             raise CompileError(f"the model has {len(functions)} functions", where=self.start.request.model, accepted="one")
-        return computations(functions[0], platform, in_turn=self._options.weight_ports == IN_TURN)
+        in_turn, shared = self._options.weight_ports == IN_TURN, self._options.contractions == SHARED
+        return computations(functions[0], platform, in_turn=in_turn, shared=shared)
 
     @cached_property
     def _problem(self) -> ParallelismProblem:

@@ -143,7 +143,8 @@ class Search:
             for name, array in outputs.items():
                 with np.errstate(invalid="ignore"):
                     moved[name] = np.maximum(moved[name], np.nan_to_num(np.abs(_wide(noisy[name]) - _wide(array))))
-        return ReferenceRun(self.got, self.tolerance, turned, outputs, moved, _arrays(still.numbers), _arrays(still.integers), moves)
+        numbers, integers = _arrays(still.numbers), _arrays(still.integers)
+        return ReferenceRun(self.got, self.tolerance, turned, outputs, moved, numbers, integers, moves)
 
     def judged(self, path: ReferenceRun) -> Found:
         """Of integers that give the design's values, whether each is the right rounding of its own number, as far as known."""

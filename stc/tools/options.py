@@ -133,6 +133,13 @@ Groups = Annotated[
 WeightPorts = Annotated[
     str, typer.Option(help="Memory ports bring the weights of one computation each (apart), or of several in turn (in-turn).")
 ]
+Contractions = Annotated[
+    str,
+    typer.Option(
+        help="Contractions of parameters have multipliers each (apart), or those that are alike and take turns at a port, with "
+        "--weight-ports in-turn, the same ones (shared)."
+    ),
+]
 Layers = Annotated[
     int,
     typer.Option(

@@ -41,7 +41,7 @@ from stc.design_space.parallelism import (
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS
+from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS, SHARED
 from stc.dialects.updates import is_updated
 from stc.dialects.use_def import RESHAPES, uses_through
 from stc.iteration.size import Size, is_static
@@ -52,6 +52,7 @@ from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES
 from stc.strategies.parallelism import PARALLELISM, ParallelismPlan, ParallelismProblem
 from stc.strategies.registry import WrongPlan
 from stc.transforms.finding_pass import FindingPass
+from stc.transforms.linalg.alike_contractions import Alike, alike_contractions
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import lanes_are_terms
@@ -111,6 +112,8 @@ class ChooseParallelism(FindingPass):
     (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
     are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`);
     `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`);
+    `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
+    many lanes as all of them may have, and the attribute `stc.shared`, and only the one with the most copies takes anything;
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
@@ -127,6 +130,7 @@ class ChooseParallelism(FindingPass):
     rank: int = 1
     inputs: bool = True
     in_turn: bool = False
+    shared: bool = False
     schedule: str = ""
 
     def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
@@ -143,7 +147,7 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
-        computed = computations(function, platform, share_inputs=self.inputs, in_turn=self.in_turn)
+        computed = computations(function, platform, share_inputs=self.inputs, in_turn=self.in_turn, shared=self.shared)
         works = [each.work for each in computed]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works)
         if least > most.dsp:
@@ -165,6 +169,8 @@ def give_parallelism(computation: Computation, decision: Parallelism) -> None:
     """Attach what was decided to the generic."""
     loop, generic = computation.divided, computation.generic
     LANES.put(generic, decision.lanes)
+    if computation.work.shares:
+        SHARED.put(generic, None)
     if decision.rows > 1:
         ROWS.put(generic, decision.rows)
     if decision.adders_in_luts:
@@ -236,14 +242,15 @@ class Computation:
 
 
 def computations(
-    function: func.FuncOp, platform: Platform, *, share_inputs: bool = True, in_turn: bool = False
+    function: func.FuncOp, platform: Platform, *, share_inputs: bool = True, in_turn: bool = False, shared: bool = False
 ) -> list[Computation]:
     """The generics of `function` that the device computes, in order. `share_inputs`: whether small inputs will share a memory port,
-    and small results; `in_turn`: whether ports will bring large parameters of several one after the other."""
+    and small results; `in_turn`: whether ports will bring large parameters of several one after the other; `shared`: whether
+    contractions that are alike will share their multipliers."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
-    shared = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
-    divided = {op: shared.divided_loop(op) for op in generics}
+    along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
+    divided = {op: along.divided_loop(op) for op in generics}
     names = _Names(parameters, platform.memory.word_bits)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
@@ -253,14 +260,20 @@ def computations(
     stored = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
     names.stores = shared_parts(stored, whole, parameters, platform.memory)
     works = {
-        op: _work(op, divided[op], shared.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
+        op: _work(op, divided[op], along.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
     }
     after = _dependences(function)
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
     if in_turn:
         done = in_turns(done, {names.tensor(value): str(element_type(value.type)) for value in whole if value in parameters})
+    alike = alike_contractions(generics, parameters, sizes) if shared else {}
+    done = [_sharing(work, alike.get(op)) for op, work in zip(works, done, strict=True)]
     return [Computation(op, divided[op], work) for op, work in zip(works, done, strict=True)]
+
+
+def _sharing(work: Work, alike: Alike | None) -> Work:
+    return work if alike is None else replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:

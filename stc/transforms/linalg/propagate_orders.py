@@ -22,7 +22,7 @@ from stc.design_space.parallelism import MOST_LANES_PER_TASK
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import LANES, ROWS, SCHEDULE, STRIPE
+from stc.dialects.facts import LANES, ROWS, SCHEDULE, SHARED, STRIPE
 from stc.dialects.updates import is_prefix_read
 from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
@@ -157,7 +157,7 @@ class TilingGraph:
         if terms:
             return TiledOp(name, computation, given=plan, lanes_are_terms=True, terms=lanes_of(generic))
         lanes = lanes_of(generic) or self._lanes_of_words(generic, loops)
-        return TiledOp(name, computation, lanes, ROWS.of(generic) or 1, plan)
+        return TiledOp(name, computation, lanes, ROWS.of(generic) or 1, plan, is_shared=SHARED.on(generic))
 
     def _lanes_of_words(self, generic: GenericOp, loops: GenericLoops) -> int:
         """As many points as a word holds integers of a parameter, where they are shorter than 32 bits; 0: nothing asks for more."""

@@ -11,6 +11,7 @@ STREAM_PASSES = passes_of(
         "lower-tasks": "LowerTasks",
         "share-ports": "SharePorts",
         "load-in-turn": "LoadInTurn",
+        "share-contractions": "ShareContractions",
         "set-fifo-depths": "SetFifoDepths",
         "duplicate-loads": "DuplicateLoads",
         "lower-linalg-to-loops": "LowerLinalgToLoops",

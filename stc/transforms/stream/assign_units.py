@@ -10,15 +10,18 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.passes import ModulePass
 
-from stc.analysis.task_graph import task_graph, tasks_of
+from stc.analysis.task_graph import task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.network.graph import TaskGraph
 from stc.network.units import complaint_about
 from stc.strategies.units import ONE, UNITS, UnitProblem
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
 
 UNITS_TABLE = "units"
+REST = "main"
+"""The unit of all tasks that nobody has put into one of their own."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +55,28 @@ class AssignUnits(ModulePass):
         kernels = [found for found in op.walk() if isinstance(found, KernelOp)]
         _require_tasks(given, kernels, self.schedule)
         for kernel in kernels:
-            problem = _problem(kernel)
-            units = {task: given[task] for task in problem.graph.tasks if task in given}
+            graph = task_graph(kernel)
+            units = {task: given[task] for task in graph.tasks if task in given}
             if not units:
-                units = UNITS.decide(self.strategy, problem)
-            elif complaint := complaint_about(problem.graph, units):
+                units = self._decided(kernel, graph)
+            elif complaint := complaint_about(graph, units):
                 raise CompileError(complaint, where=f"{self.schedule} [{OWN_TABLE}.{UNITS_TABLE}]", accepted=UNITS.accepted)
             for task in tasks_of(kernel):
                 if task.sym_name.data in units:
                     task.unit = units[task.sym_name.data]
 
 
-def _problem(kernel: KernelOp) -> UnitProblem:
-    return UnitProblem(task_graph(kernel), frozenset(task.sym_name.data for task in tasks_of(kernel) if has_port(task)))
+    def _decided(self, kernel: KernelOp, graph: TaskGraph) -> Mapping[str, str]:
+        """What the strategy says of the tasks that are not in a unit of their own already."""
+        placed = {task: unit for task, unit in units_of(kernel).items() if unit != REST}
+        ports = frozenset(task.sym_name.data for task in tasks_of(kernel) if has_port(task))
+        units = UNITS.decide(self.strategy, UnitProblem(graph.without(placed), ports - set(placed)))
+        if not placed:
+            return units
+        units = {**(units or dict.fromkeys(graph.tasks, REST)), **placed}
+        if complaint := complaint_about(graph, units):
+            raise CompileError(complaint, where=self.name, accepted=UNITS.accepted)
+        return units
 
 
 def has_port(task: TaskOp) -> bool:

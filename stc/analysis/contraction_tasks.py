@@ -1,0 +1,135 @@
+"""Tasks that do nothing but compute sums of products, one sum of each lane after the other: which may share their multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.linalg.ops import FillOp, GenericOp
+from xdsl.ir import Attribute, Block, SSAValue
+
+from stc.analysis.generic_loops import GenericLoops
+from stc.analysis.loops import constant_bounds
+from stc.analysis.stream_transfers import Transfer, transfer_of, users_of_values
+from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import SHARED
+from stc.dialects.stream import ReadOp, WriteOp
+
+
+@dataclass(frozen=True)
+class ContractionTask:
+    """A `task` that computes sums of `terms` products in each of `lanes`, as `generic` says, beginning with `zero`; again in each
+    iteration of its loops `around`, outermost first.
+
+    In each iteration of the innermost it takes a word of `weights` for each term, and sends the `sums`, so many lanes in a token as
+    `sent`. The other `factors`, one for each term, come in tokens of `taken`; they are read anew in each iteration of the first
+    `fresh` loops.
+    """
+
+    task: TaskOp
+    generic: GenericOp
+    zero: IntegerAttr
+    around: tuple[scf.ForOp, ...]
+    fresh: int
+    factors: SSAValue
+    taken: int
+    weights: SSAValue
+    sums: SSAValue
+    sent: int
+
+    @property
+    def terms(self) -> int:
+        loops = GenericLoops(self.generic)
+        return prod(loops.extents[loop] for loop in loops.reductions)
+
+    @property
+    def lanes(self) -> int:
+        loops = GenericLoops(self.generic)
+        return prod(loops.extents[loop] for loop in loops.parallels)
+
+    @property
+    def trips(self) -> list[int]:
+        """Of the loops around."""
+        return [0 if (bounds := constant_bounds(loop)) is None else bounds.trip for loop in self.around]
+
+    @property
+    def count(self) -> int:
+        """How often it computes a sum of each lane."""
+        return prod(self.trips)
+
+    @property
+    def kinds(self) -> tuple[Attribute, ...]:
+        """The types of a factor, a weight, and a sum."""
+        return tuple(argument.type for argument in self.generic.body.block.args)
+
+    def is_like(self, other: ContractionTask) -> bool:
+        """Whether the same hardware computes either."""
+        same = (self.terms, self.lanes, self.kinds, self.zero) == (other.terms, other.lanes, other.kinds, other.zero)
+        return same and self.generic.body.is_structurally_equivalent(other.generic.body)
+
+
+def contraction_task(task: TaskOp) -> ContractionTask | None:
+    """`task` as one, None where it is none: where anything else happens in it, or operands come in another order."""
+    generics = [op for op in task.walk() if isinstance(op, GenericOp)]
+    fills = [op for op in task.walk() if isinstance(op, FillOp)]
+    if len(generics) != 1 or len(fills) != 1 or not SHARED.on(generics[0]) or len(generics[0].operands) != 3:
+        return None
+    generic, zero, around = generics[0], fills[0].inputs[0].owner, _loops_around(generics[0], task)
+    moves = _transfers(task)
+    if around is None or not isinstance(zero, arith.ConstantOp) or not isinstance(zero.value, IntegerAttr):
+        return None
+    if set(moves) != set(generic.operands) or fills[0].outputs[0] is not generic.outputs[0]:
+        return None
+    factors, weights, sums = (moves[buffer] for buffer in generic.operands)
+    blocks: list[Block | None] = [task.body.block, *(loop.body.block for loop in around)]
+    if factors.root.parent not in blocks or any(op.parent is not blocks[-1] for op in (fills[0], weights.root, sums.root)):
+        return None
+    if not _in_order(generic, (factors, weights, sums)):
+        return None
+    streams = dict[SSAValue, SSAValue](zip(task.body.block.args, (*task.ins, *task.outs), strict=True))
+    return ContractionTask(
+        task=task,
+        generic=generic,
+        zero=zero.value,
+        around=around,
+        fresh=blocks.index(factors.root.parent),
+        factors=streams[factors.moves[0].stream],
+        taken=factors.width,
+        weights=streams[weights.moves[0].stream],
+        sums=streams[sums.moves[0].stream],
+        sent=sums.width,
+    )
+
+
+def _loops_around(generic: GenericOp, task: TaskOp) -> tuple[scf.ForOp, ...] | None:
+    """The loops around `generic`, outermost first; None where something else is around it."""
+    loops: list[scf.ForOp] = []
+    parent = generic.parent_op()
+    while parent is not task:
+        if not isinstance(parent, scf.ForOp) or parent.iter_args or constant_bounds(parent) is None:
+            return None
+        loops.insert(0, parent)
+        parent = parent.parent_op()
+    return tuple(loops)
+
+
+def _transfers(task: TaskOp) -> dict[SSAValue, Transfer]:
+    """By buffer what fills or drains all of it; none where anything moves tokens but one stream for each buffer."""
+    users = users_of_values(task)
+    moves = [op for op in task.walk() if isinstance(op, ReadOp | WriteOp)]
+    found = [transfer for op in moves if (transfer := transfer_of(op, users)) is not None and len(transfer.moves) == 1]
+    by_buffer: dict[SSAValue, Transfer] = {each.buffer.memref: each for each in found}
+    return by_buffer if len(by_buffer) == len(moves) else {}
+
+
+def _in_order(generic: GenericOp, transfers: Sequence[Transfer]) -> bool:
+    """Whether all operands come row by row, the terms in the same order, all lanes of a term in a word."""
+    loops = GenericLoops(generic)
+    factors, weights, sums = ([loop for loop in dims if loops.extents[loop] > 1] for dims in loops.operand_dims)
+    lanes = [loop for loop in loops.parallels if loops.extents[loop] > 1]
+    row_by_row = all(list(each.loops) == [loop for loop in each.along if loop in each.loops] for each in transfers)
+    in_words = len(lanes) == 1 and sums == lanes and weights == [*factors, *lanes] and set(factors) <= set(loops.reductions)
+    return row_by_row and in_words and transfers[1].width == loops.extents[lanes[0]]

@@ -1,0 +1,252 @@
+"""`share-contractions`: contractions that follow one another compute on one set of multipliers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.dialects.linalg.ops import YieldOp as Yielded
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.contraction_tasks import ContractionTask, contraction_task
+from stc.analysis.kernel_memory import bits_of
+from stc.analysis.task_graph import ends_of, tasks_of
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
+from stc.dialects.facts import MODULE, STYLE
+from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
+from stc.iteration.order import Loop
+from stc.iteration.vectorize import largest_divisor
+from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.assign_units import REST
+from stc.transforms.stream.loops import loop_nest, where_equal
+from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
+from stc.transforms.stream.names import UniqueNames, symbols_of
+
+ARRAY = "array"
+"""The compute unit of the shared multipliers."""
+
+WIDEST_TOKEN_BITS = 512
+"""Of what a shared contraction sends its sums in, at once on several streams."""
+
+
+@dataclass(frozen=True)
+class ShareContractions(ModulePass):
+    """Let contractions whose weights come through one port, one after the other, compute on one set of multipliers.
+
+    While one contraction of a decoder computes, the multipliers of those before and behind it stand still, since each waits for
+    what the one before makes. Where a load task brings the weights of several (`load-in-turn`), and their tasks compute the same
+    sums (`stc.shared`: as many terms and lanes, the same operation on each), one task takes all of these weights as one flat stream
+    and computes one sum of each lane after the other, whoever wants it. It knows nothing of whose they are: a task in front of it
+    sends the activations in the order in which the sums need them, those of the first contraction, then those of the second, and
+    a task behind it hands the sums out in the same order.
+
+    What a sum is handed on to may be what the next contraction waits for: the three tasks are a compute unit of their own
+    (`unit @array`), since tasks of one unit form no cycle. The loop of the sums flushes (`frp`): it has no memory port, and what
+    it would keep when it stops is what brings it new activations.
+
+        dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o0 = %s, %o1 = %t) kind load {...}
+        dataflow.task @up ins(%x = %a, %w = %s) outs(%y = %b) { scf.for 2 times { read x, w; linalg.generic ...; write } }
+        dataflow.task @down ins(%x = %c, %w = %t) outs(%y = %d) { scf.for 3 times { read x, w; linalg.generic ...; write } }
+      becomes
+        dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o = %words) kind load unit @main {...}
+        dataflow.task @send ins(%a, %c) outs(%factors) unit @array {...}
+        dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times {...} }
+        dataflow.task @hand_out ins(%sums) outs(%b, %d) unit @array {...}
+    """
+
+    name = "share-contractions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            names = symbols_of(kernel)
+            rows = list(_rows(kernel))
+            for row in rows:
+                _Array(row, names).build()
+            if rows:
+                for task in tasks_of(kernel):
+                    task.unit = task.unit or REST
+
+
+def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
+    """Contractions that take turns: what they compute is the same, and one load task brings their weights, in this order."""
+    found = [each for task in tasks_of(kernel) if (each := contraction_task(task)) is not None]
+    by_weights = {each.weights: each for each in found}
+    for load in [task for task in tasks_of(kernel) if task.kind == TaskKind.LOAD]:
+        left = [by_weights[out] for out in _one_after_the_other(load) if out in by_weights]
+        while left:
+            row = [each for each in left if each.is_like(left[0])]
+            left = [each for each in left if each not in row]
+            if len(row) > 1:
+                yield row
+
+
+def _one_after_the_other(load: TaskOp) -> list[SSAValue]:
+    """The streams that a task fills, in order; but for those that it fills in several places, or beside others."""
+    outside = dict[SSAValue, SSAValue](zip(load.output_ports, load.outs, strict=True))
+    filled = [[op.stream for op in part.walk() if isinstance(op, WriteOp)] for part in load.body.block.ops]
+    places = Counter(stream for streams in filled for stream in set(streams))
+    return [outside[port] for streams in filled for port in set(streams) if len(set(streams)) == places[port] == 1]
+
+
+# What takes their place -------------------------------------------------------------------------------------------------
+
+_Fill: TypeAlias = Callable[[Builder, Sequence[SSAValue], Sequence[SSAValue]], None]
+"""Writes the body of a task whose ports of either kind are given."""
+
+
+class _Array:
+    """The tasks that compute a row of contractions one after the other."""
+
+    def __init__(self, row: Sequence[ContractionTask], names: UniqueNames) -> None:
+        self._row, self._names, self._first = row, names, row[0]
+        members = {each.task for each in row}
+        kernel = row[0].task.parent_op()
+        assert isinstance(kernel, KernelOp)
+        self._last = [task for task in tasks_of(kernel) if task in members][-1]
+        """Where all streams of the row have been made."""
+        self._at_once = gcd(*(each.taken for each in row))
+        self._count = sum(each.count for each in row)
+        kind = self._first.kinds[2]
+        self._part = largest_divisor(self._first.lanes, max(1, WIDEST_TOKEN_BITS // bits_of(kind)))
+
+    def build(self) -> None:
+        first, row = self._first, self._row
+        factor, weight, sum_ = first.kinds
+        name = self._names.fresh("array")
+        factors = self._stream(f"{name}_factors", factor, self._at_once, self._count * first.terms // self._at_once)
+        weights = self._stream(f"{name}_weights", weight, first.lanes, self._count * first.terms)
+        parts = first.lanes // self._part
+        sums = [self._stream(f"{name}_sums_{part}", sum_, self._part, self._count) for part in range(parts)]
+        self._load(weights)
+        self._task(f"{name}_send", [each.factors for each in row], [factors], self._send)
+        self._task(name, [factors, weights], sums, self._compute)
+        self._task(f"{name}_hand_out", sums, [each.sums for each in row], self._hand_out)
+        for each in row:
+            own = each.weights.owner
+            Rewriter.erase_op(each.task)
+            assert isinstance(own, Operation)
+            Rewriter.erase_op(own)
+
+    def _stream(self, name: str, kind: Attribute, lanes: int, tokens: int) -> SSAValue:
+        load, _ = ends_of(self._first.weights)
+        create = CreateOp(self._names.fresh(name), StreamType(VectorType(kind, [lanes])), tokens, tokens)
+        create.result.name_hint = create.sym_name.data
+        Rewriter.insert_op(create, InsertPoint.before(load))
+        return create.result
+
+    def _task(self, name: str, ins: Sequence[SSAValue], outs: Sequence[SSAValue], fill: _Fill) -> None:
+        block = Block(arg_types=[value.type for value in (*ins, *outs)])
+        for port, value in zip(block.args, (*ins, *outs), strict=True):
+            port.name_hint = value.name_hint
+        fill(Builder(InsertPoint.at_end(block)), block.args[: len(ins)], block.args[len(ins) :])
+        Builder(InsertPoint.at_end(block)).insert(YieldOp())
+        task = TaskOp(name, ins, outs, block, [], unit=ARRAY)
+        if len(modules := {MODULE.of(each.task) for each in self._row} - {None}) == 1:
+            MODULE.put(task, next(iter(modules)) or "")
+        Rewriter.insert_op(task, InsertPoint.before(self._last))
+
+    def _load(self, weights: SSAValue) -> None:
+        """Let the load task send all weights of the row through one stream."""
+        load, _ = ends_of(self._first.weights)
+        taken = {each.weights for each in self._row}
+        kept = [out for out in load.outs if out not in taken]
+        block, count = load.body.block, len(load.ins)
+        port = block.insert_arg(weights.type, len(block.args))
+        port.name_hint = weights.name_hint
+        for at in reversed(range(count, count + len(load.outs))):
+            if load.outs[at - count] in taken:
+                block.args[at].replace_all_uses_with(port)
+                block.erase_arg(block.args[at])
+        ins, body = list(load.ins), load.body.detach_block(block)
+        made = TaskOp(load.sym_name, ins, [*kept, weights], body, [], load.attributes, load.kind)
+        Rewriter.insert_op(made, InsertPoint.before(load))
+        Rewriter.erase_op(load)
+
+    def _send(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+        """The factors of each contraction in turn, as often as it takes them."""
+        first = self._first
+        held = _buffer(builder, "held", first.kinds[0], first.terms)
+        for each, port in zip(self._row, ins, strict=True):
+            loops = [Loop(trip, 1) for trip in each.trips]
+            hints = [loop.body.block.args[0].name_hint or "i" for loop in each.around]
+            _, inside = loop_nest(builder, loops[: each.fresh], hints[: each.fresh])
+            (at,), fill = loop_nest(inside, [Loop(first.terms // each.taken, each.taken)], ["entry"])
+            fill.insert(vector.StoreOp(fill.insert(ReadOp(port)).result, held, [at]))
+            _, inside = loop_nest(inside, loops[each.fresh :], hints[each.fresh :])
+            (at,), send = loop_nest(inside, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
+            token = VectorType(first.kinds[0], [self._at_once])
+            send.insert(WriteOp(send.insert(vector.LoadOp(held, [at], token)).result, outs[0]))
+
+    def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+        """One sum of each lane after the other."""
+        first, (factor, weight, sum_) = self._first, self._first.kinds
+        factors = _buffer(builder, "factors", factor, self._at_once)
+        words, sums, ready = (
+            _buffer(builder, name, kind, first.lanes) for name, kind in (("words", weight), ("sums", sum_), ("ready", sum_))
+        )
+        zero = builder.insert(arith.ConstantOp(first.zero)).result
+        (_, term), inside = loop_nest(builder, [Loop(self._count, 1), Loop(first.terms, 1)], ["sum", "term"])
+        STYLE.put(_loop_of(term), "frp")
+        start = index_constant(inside, 0)
+        at = start
+        if self._at_once > 1:
+            at = inside.insert(arith.RemUIOp(term, index_constant(inside, self._at_once))).result
+        fresh = where_equal(inside, [(at, 0)] if self._at_once > 1 else [])
+        fresh.insert(vector.StoreOp(fresh.insert(ReadOp(ins[0])).result, factors, [index_constant(fresh, 0)]))
+        inside.insert(vector.StoreOp(inside.insert(ReadOp(ins[1])).result, words, [start]))
+        is_first = inside.insert(arith.CmpiOp(term, start, "eq")).result
+        (lane,), point = point_loops(inside, [PointLoop("lane", first.lanes, first.lanes)], "array")
+        before = point.insert(memref.LoadOp.get(sums, [lane])).res
+        so_far = point.insert(arith.SelectOp(is_first, zero, before)).result
+        values = [point.insert(memref.LoadOp.get(factors, [at])).res, point.insert(memref.LoadOp.get(words, [lane])).res, so_far]
+        body = first.generic.body.clone().block
+        for argument, value in zip(body.args, values, strict=True):
+            argument.replace_all_uses_with(value)
+        for op in list(body.ops):
+            if isinstance(op, Yielded):
+                for buffer in (sums, ready):
+                    point.insert(memref.StoreOp.get(op.operands[0], buffer, [lane]))
+                Rewriter.erase_op(op)
+                break
+            op.detach()
+            point.insert(op)
+        done = where_equal(inside, [(term, first.terms - 1)])
+        token = VectorType(sum_, [self._part])
+        for part, port in enumerate(outs):
+            begin = index_constant(done, part * self._part)
+            done.insert(WriteOp(done.insert(vector.LoadOp(ready, [begin], token)).result, port))
+
+    def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+        """The sums of each contraction in turn, in tokens as it sent them."""
+        first, kind = self._first, self._first.kinds[2]
+        held = _buffer(builder, "held", kind, first.lanes)
+        for each, port in zip(self._row, outs, strict=True):
+            loops = [Loop(each.count, 1), Loop(first.lanes // each.sent, each.sent)]
+            (_, at), inside = loop_nest(builder, loops, ["sum", "lane"])
+            fresh = where_equal(inside, [(at, 0)] if first.lanes > each.sent else [])
+            for part, source in enumerate(ins):
+                begin = index_constant(fresh, part * self._part)
+                fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [begin]))
+            token = VectorType(kind, [each.sent])
+            inside.insert(WriteOp(inside.insert(vector.LoadOp(held, [at], token)).result, port))
+
+
+def _buffer(builder: Builder, name: str, kind: Attribute, entries: int) -> SSAValue:
+    buffer = builder.insert(memref.AllocOp([], [], MemRefType(kind, [entries]))).memref
+    buffer.name_hint = name
+    return buffer
+
+
+def _loop_of(variable: SSAValue) -> scf.ForOp:
+    loop = variable.owner.parent_op() if isinstance(variable.owner, Block) else None
+    assert isinstance(loop, scf.ForOp)
+    return loop
