@@ -51,6 +51,9 @@ GROUPS = (UNCHECKED, TOGETHER, *SEPARATE)
 APART, IN_TURN = "apart", "in-turn"
 """Whether memory ports bring the parameters of one computation each, or of several."""
 
+OPERATORS, ADDERS = "operators", "adders"
+"""What makes floats of integers, and integers of floats: converters of the vendor's, or, of few bits, adders of floats."""
+
 SHARED = "shared"
 """Contractions that take turns at a port compute on one set of multipliers; else each has its own (`APART`)."""
 
@@ -88,7 +91,9 @@ class PipelineOptions(ArgSpecConvertible):
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
     one another (in-turn); `contractions`: whether those that are alike and get their parameters in turn share their multipliers
-    (shared; apart); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for what each needs.
+    (shared; apart); `conversions`: what makes short integers of floats, and floats of them
+    (operators, adders: `convert-by-adding`); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for
+    what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
@@ -119,6 +124,7 @@ class PipelineOptions(ArgSpecConvertible):
     groups: str = UNCHECKED
     weight_ports: str = APART
     contractions: str = APART
+    conversions: str = OPERATORS
     layers: int = 1
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -148,6 +154,8 @@ class PipelineOptions(ArgSpecConvertible):
             raise CompileError(what, accepted=f"dies={PipelineOptions.dies}, or groups={UNCHECKED} or {TOGETHER}")
         if self.weight_ports not in (APART, IN_TURN):
             raise CompileError(f"weight-ports is '{self.weight_ports}'", accepted=f"{APART} or {IN_TURN}")
+        if self.conversions not in (OPERATORS, ADDERS):
+            raise CompileError(f"conversions is '{self.conversions}'", accepted=f"{OPERATORS} or {ADDERS}")
         if self.contractions not in (APART, SHARED):
             raise CompileError(f"contractions is '{self.contractions}'", accepted=f"{APART} or {SHARED}")
         if self.contractions == SHARED and self.weight_ports != IN_TURN:
@@ -213,9 +221,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     slices = f"split-slices{{{searched}}}"
     words = _words(options, "port-bits")
     pairs = _with_options("pack-products", words)
-    parallel = (slices, pairs, "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
+    adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
+    parallel = (slices, pairs, *adders, "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
     if not (options.is_searched or options.overall_unroll_size):
-        parallel = (pairs, "transpose-operands{parameters-only=true}")  # which costs nothing
+        parallel = (pairs, *adders, "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
     # Where weights are as the model stores them: later reshapes spread a reduction over several loops.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Operation, SSAValue
@@ -9,21 +12,23 @@ from xdsl.ir import Operation, SSAValue
 from stc.analysis.loops import integer_constant
 
 DEEPEST = 8
+Known: TypeAlias = Callable[[SSAValue], int | None]
 _ANY = 1 << 16
 """More than any type has: what is shifted left by a number that is not known."""
 
 
-def bits_of_value(value: SSAValue, depth: int = DEEPEST) -> int:
+def bits_of_value(value: SSAValue, depth: int = DEEPEST, known: Known = lambda value: None) -> int:
     """Bits, with a sign, that every value of the integer (or of each lane) fits in: those of its type at most.
 
-    `depth`: operations behind it that are looked through.
+    `depth`: operations behind it that are looked through. `known`: of a value that no operation makes, if more is known than its
+    type.
     """
     kind = value.type.element_type if isinstance(value.type, VectorType) else value.type
     assert isinstance(kind, IntegerType)
     width = kind.width.data
-    if depth == 0 or not isinstance(owner := value.owner, Operation):
-        return width
-    return min(width, unwrapped_bits(owner, depth))
+    if not isinstance(owner := value.owner, Operation):
+        return min(width, known(value) or width)
+    return width if depth == 0 else min(width, unwrapped_bits(owner, depth, known))
 
 
 def low_zeros(value: SSAValue) -> int:
@@ -38,14 +43,14 @@ def low_zeros(value: SSAValue) -> int:
             return 0
 
 
-def unwrapped_bits(op: Operation, depth: int = DEEPEST) -> int:
+def unwrapped_bits(op: Operation, depth: int = DEEPEST, known: Known = lambda value: None) -> int:
     """Bits, with a sign, of what an operation on integers computes before it is cut back to the width of its type."""
 
     def bits(operand: SSAValue) -> int:
-        return bits_of_value(operand, depth - 1)
+        return bits_of_value(operand, depth - 1, known)
 
     match op:
-        case arith.ExtSIOp():
+        case arith.ExtSIOp() | arith.TruncIOp():
             return bits(op.input)
         case arith.ExtUIOp():
             return bits_of_value(op.input, 0) + 1
@@ -53,6 +58,10 @@ def unwrapped_bits(op: Operation, depth: int = DEEPEST) -> int:
             return max(bits(op.lhs), bits(op.rhs)) + 1
         case arith.MuliOp():
             return bits(op.lhs) + bits(op.rhs)
+        case arith.SelectOp():
+            return max(bits(op.lhs), bits(op.rhs))
+        case arith.AndIOp() if (mask := integer_constant(op.rhs)) is not None and mask >= 0:
+            return mask.bit_length() + 1
         case arith.ShLIOp():
             amount = integer_constant(op.rhs)
             return bits(op.lhs) + max(amount, 0) if amount is not None else _ANY

@@ -140,6 +140,13 @@ Contractions = Annotated[
         "--weight-ports in-turn, the same ones (shared)."
     ),
 ]
+Conversions = Annotated[
+    str,
+    typer.Option(
+        help="Floats become short integers, and these floats, by converters (operators: LUTs only), or by additions that give "
+        "the same (adders: DSPs, fewer LUTs)."
+    ),
+]
 Layers = Annotated[
     int,
     typer.Option(

@@ -28,6 +28,7 @@ LINALG_PASSES = passes_of(
         "name-ops": "NameOpsPass",
         "choose-multipliers": "ChooseMultipliers",
         "pack-products": "PackProducts",
+        "convert-by-adding": "ConvertByAddingPass",
         "transpose-operands": "TransposeOperands",
         "split-slices": "SplitSlices",
         "split-reductions": "SplitReductions",
