@@ -17,6 +17,7 @@ from xdsl.rewriter import InsertPoint
 from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_nest, loops_inside, reading
 from stc.analysis.executions import executions
 from stc.analysis.index_expressions import IndexExpression
+from stc.analysis.lane_sums import lane_sum
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_of, is_unrolled, largest_bounds, most_trips, trip_count
@@ -109,7 +110,10 @@ def _count(
     slowest = max(own, key=lambda found: found.interval, default=None)
     if slowest is None or slowest.interval == 1:
         return 1
-    nest, stored, cycles = flattened_nest(loop), entry_of(sums.store, {}), max(found.memory_cycles for found in own)
+    stages = hardware_cost(sums.combiner, clock_ns).stages
+    in_front = stages * _lanes_before_last(sums)
+    nest, stored = flattened_nest(loop), entry_of(sums.store, {})
+    cycles = max(found.memory_cycles for found in own) - in_front
 
     def interval(count: int) -> int:
         partial = Entry(stored.buffer, (_number(reductions, count), *stored.indices))
@@ -119,14 +123,20 @@ def _count(
     places = {found.place: found.nest for found in readings}
     shape = SumShape(
         iterations=_cycles(sums.store, sums.task),
-        interval=slowest.interval,
+        interval=ceil((slowest.cycles - in_front) / slowest.distance),
         fills=sum(_cycles(fill, sums.task) for fill in sums.fills),
         combines=sum(executions(place, sums.task) for place in places),
         combined=sum(executions(place, sums.task) * _points(sums, nest) for place, nest in places.items()),
-        stages=hardware_cost(sums.combiner, clock_ns).stages,
+        stages=stages,
         terms=prod(most_trips(reduction) for reduction in reductions),
     )
     return cheapest_count(shape, interval)
+
+
+def _lanes_before_last(sums: Accumulator) -> int:
+    """Terms made at once that a tree will combine in front of the accumulator (`build-adder-trees`): all but the last of a chain."""
+    around = (lane_sum(loop) for loop in loops_inside(sums.task, sums.store))
+    return next((found.count - 1 for found in around if found is not None and found.store is sums.store), 0)
 
 
 def _cycles(op: Operation, task: TaskOp) -> int:
