@@ -196,34 +196,3 @@ dataflow.kernel @computed_inside() {
 // CHECK-NEXT: [[AT:%.*]] = arith.addi %j, %c0
 // CHECK: memref.store %{{.*}}, %sum[[[AT]]]
 // CHECK-NEXT: } {stc.label = "row_sum_combine_once"}
-
-// -----
-
-// Four terms at once, which a tree will add up in front of the sum (`build-adder-trees`): it waits for one adder of a chain, not for
-// four. Their iteration decides which of 16 partial sums it is.
-dataflow.kernel @lanes() {
-  dataflow.task @t {
-    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index
-    %c1024 = arith.constant 1024 : index  %zero = arith.constant 0.0 : f32  %sum = memref.alloc() : memref<f32>
-    %out = memref.alloc() : memref<f32>  %x = memref.alloc() : memref<1024xf32>
-    memref.store %zero, %sum[] : memref<f32>
-    scf.for %i = %c0 to %c1024 step %c4 {
-      scf.for %lane = %c0 to %c4 step %c1 {
-        %n = arith.addi %i, %lane : index
-        %a = memref.load %x[%n] : memref<1024xf32>
-        %s = memref.load %sum[] : memref<f32>
-        %t = arith.addf %s, %a : f32
-        memref.store %t, %sum[] : memref<f32>
-      } {stc.label = "norm_lane", stc.unroll = 0 : i32}
-    } {stc.label = "norm_i"}
-    %r = memref.load %sum[] : memref<f32>
-    memref.store %r, %out[] : memref<f32>
-  }
-}
-
-// CHECK-LABEL: @lanes(
-// CHECK: %sum_partial = memref.alloc() : memref<16xf32>
-// CHECK: scf.for %i
-// CHECK: [[GROUP:%.*]] = arith.shrui %i, %c2
-// CHECK-NEXT: [[TURN:%.*]] = arith.andi [[GROUP]], %c15
-// CHECK-NEXT: memref.load %sum_partial[[[TURN]]]

@@ -17,7 +17,6 @@ from xdsl.rewriter import InsertPoint
 from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_nest, loops_inside, reading
 from stc.analysis.executions import executions
 from stc.analysis.index_expressions import IndexExpression
-from stc.analysis.lane_sums import lane_sum
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_of, is_unrolled, largest_bounds, most_trips, trip_count
@@ -110,10 +109,7 @@ def _count(
     slowest = max(own, key=lambda found: found.interval, default=None)
     if slowest is None or slowest.interval == 1:
         return 1
-    stages = hardware_cost(sums.combiner, clock_ns).stages
-    in_front = stages * _lanes_before_last(sums)
-    nest, stored = flattened_nest(loop), entry_of(sums.store, {})
-    cycles = max(found.memory_cycles for found in own) - in_front
+    nest, stored, cycles = flattened_nest(loop), entry_of(sums.store, {}), max(found.memory_cycles for found in own)
 
     def interval(count: int) -> int:
         partial = Entry(stored.buffer, (_number(reductions, count), *stored.indices))
@@ -123,20 +119,14 @@ def _count(
     places = {found.place: found.nest for found in readings}
     shape = SumShape(
         iterations=_cycles(sums.store, sums.task),
-        interval=ceil((slowest.cycles - in_front) / slowest.distance),
+        interval=slowest.interval,
         fills=sum(_cycles(fill, sums.task) for fill in sums.fills),
         combines=sum(executions(place, sums.task) for place in places),
         combined=sum(executions(place, sums.task) * _points(sums, nest) for place, nest in places.items()),
-        stages=stages,
+        stages=hardware_cost(sums.combiner, clock_ns).stages,
         terms=prod(most_trips(reduction) for reduction in reductions),
     )
     return cheapest_count(shape, interval)
-
-
-def _lanes_before_last(sums: Accumulator) -> int:
-    """Terms made at once that a tree will combine in front of the accumulator (`build-adder-trees`): all but the last of a chain."""
-    around = (lane_sum(loop) for loop in loops_inside(sums.task, sums.store))
-    return next((found.count - 1 for found in around if found is not None and found.store is sums.store), 0)
 
 
 def _cycles(op: Operation, task: TaskOp) -> int:
