@@ -46,8 +46,8 @@ def cheapest_count(shape: SumShape, interval: Callable[[int], int]) -> int:
 
 
 def most_terms_at_once(extent: int) -> int:
-    """Of `extent` terms, in iterations that are told apart by bits of their index (so that they take turns): the largest power of two
-    that divides it."""
+    """Of `extent` terms, in iterations that bits of their index tell apart (so that partial sums take turns): the largest power of
+    two that divides it."""
     return extent & -extent
 
 

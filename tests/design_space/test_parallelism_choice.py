@@ -280,8 +280,8 @@ def test_a_small_sum_does_not_keep_its_family_from_copies() -> None:
 
 
 def test_terms_of_a_single_sum_are_lanes() -> None:
-    """In front of a product that waits for the whole sum: without lanes it would take as long. A few sums with lanes would each come
-    up again too soon."""
+    """In front of a product that waits for the whole sum: without lanes it would take as long. A few sums with lanes would each
+    come up again too soon."""
     one_sum = Work("norm", 1024, 1, Counts(dsp=5), 64, 1, False, 1, lanes_are_terms=True)
     product = replace(work("product", 1, 64, 1024), after=(Dependence("norm", 1.0, 1.0, 1.0),))
     chosen = shortest_parallelism([one_sum, product], within(1000, 32))

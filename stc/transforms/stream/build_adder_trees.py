@@ -43,7 +43,8 @@ class BuildAdderTrees(ModulePass):
     Trees of floats come before `expand-partial-sums` and `fuse-reads`: with a chain of so many stages between one iteration and the
     next, these would take other decisions. Those of integers, whose chains take none, come behind what looks for nests of loops.
 
-    Options: `floats-only` (default false: integers, too); `reassociate` (default true), without which sums of floats keep their order.
+    Options: `floats-only` (default false: integers, too); `reassociate` (default true), without which sums of floats keep their
+    order.
 
         scf.for %k = %c0 to %c3 step %c1 {
           %p = ...
