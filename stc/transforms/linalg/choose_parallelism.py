@@ -95,9 +95,9 @@ class ChooseParallelism(FindingPass):
     (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every operand that it indexes has it last; rows
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18). Where no parallel loop has lanes, terms are the lanes: of a sum of integers, of an extreme, or of a
-    single sum of floats. Copies divide the outermost parallel loop, or another along which much more of the work around the generic can be divided too. Loops that run as often as a
-    launch says are gone through one by one. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders`
-    follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
+    single sum of floats. Copies divide the outermost parallel loop, or another along which much more of the work around the generic
+    can be divided too. Loops that run as often as a launch says are gone through one by one. Decisions are the attributes
+    `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
     are counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
     (`stc.adders`), which have fewer stages, too.
 
