@@ -55,7 +55,7 @@ from stc.strategies.registry import WrongPlan
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
-from stc.transforms.linalg.term_lanes import is_in_turn, lanes_are_terms
+from stc.transforms.linalg.term_lanes import is_one_sum, lanes_are_terms
 from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
@@ -334,7 +334,7 @@ def _work(
     given = at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
     terms = lanes_are_terms(generic) and is_static(trips[loops.reductions[-1]])
     possible = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
-    lane_extent = most_terms_at_once(prod(possible)) if terms and is_in_turn(generic) else prod(possible)
+    lane_extent = most_terms_at_once(prod(possible)) if terms and is_one_sum(generic) else prod(possible)
     row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
