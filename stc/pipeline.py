@@ -295,6 +295,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "lower-linalg-to-loops",
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
+                "build-adder-trees{floats-only=true}",  # whose latency decides what follows
                 f'expand-partial-sums{{platform="{options.platform}"}}',
                 "fuse-writes",  # before reads, for which it matters what an iteration takes
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each

@@ -227,6 +227,8 @@ def tiles_of_lanes(computation: Computation, lanes: int, rows: int = 1) -> dict[
         sums = {loop: streamed.get(loop, 1) for loop in others} | ({last: groups} if computation.of_integers else {})
         if enough := _enough_rows(computation.extents[longer], _least_rows(computation, used_once, terms, sums)):
             tiles[longer] = enough
+        elif computation.of_integers and prod(sums.values()) < LEAST_INTEGER_SUMS:
+            groups = 1  # each sum in a register until it is over, and the next begins: few would come up again too soon
     dims_of_inputs = [operand.dims for operand in computation.inputs]
     row = row_loop(computation.extents, computation.reductions, dims_of_inputs, [operand.dims for operand in computation.outputs])
     if row is not None and rows > 1 and row not in streamed:

@@ -1,6 +1,6 @@
 """Computations that may be sped up, and what a design takes that speeds them up.
 
-A computation is sped up by lanes (points of its last parallel loop, or terms of a sum of integers, at once, inside one task), by
+A computation is sped up by lanes (points of its last parallel loop, or terms of a sum, at once, inside one task), by
 rows (points of another loop at once, for which each lane's factor is used again) and, once it has as many of both as one task may
 have, by copies (tasks side by side on slices of another parallel loop). Computations that hand each other slices have one number of
 copies: else tensors would have to be put together and cut again between them.
@@ -116,6 +116,11 @@ class Work:
     adders_in_luts: Counts = NOTHING
     shares: int = 0
     shared_lanes: int = 0
+
+    @property
+    def is_one_sum(self) -> bool:
+        """Whether lanes are terms of a single sum."""
+        return self.sums == 1 and self.lanes_are_terms
 
     def taken(self, parallelism: Parallelism) -> Counts:
         """What it takes without memory ports."""
@@ -239,6 +244,8 @@ def is_a_task(work: Work, chosen: Parallelism) -> bool:
 
 def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
+    if work.is_one_sum:  # of floats several take turns, which are added up once in the end (`expand-partial-sums`)
+        return work.points >= LEAST_SUMS * chosen.points
     return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 
 

@@ -45,6 +45,12 @@ def cheapest_count(shape: SumShape, interval: Callable[[int], int]) -> int:
     return best
 
 
+def most_terms_at_once(extent: int) -> int:
+    """Of `extent` terms, in iterations that bits of their index tell apart (so that partial sums take turns): the largest power of
+    two that divides it."""
+    return extent & -extent
+
+
 def cycles_besides(shape: SumShape, count: int) -> int:
     """What `count` partial sums cost more than one apart from the loop: to fill them, and to combine them in a tree."""
     levels = (count - 1).bit_length()

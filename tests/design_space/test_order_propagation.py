@@ -104,3 +104,12 @@ def test_lanes_of_several_groups_take_turns_as_well() -> None:
     assert tiles_of_lanes(computation, LANES).get(1, 1) == 1
     half = tiles_of_lanes(computation, LANES // 2)
     assert (half[1], half[2]) == (2, LANES)
+
+
+@pytest.mark.parametrize(("columns", "expected"), [(2, LANES), (3, LANES), (4, 4 * LANES), (8, 8 * LANES)])
+def test_too_few_groups_of_lanes_come_one_by_one(columns: int, expected: int) -> None:
+    """Of one row a tile has two or three groups of lanes: each sum would come up again too soon, so each stays in a register until
+    it is over, and the next begins then. Groups of terms outside of the tile are no sums of it."""
+    given = products(8, 128, 1)
+    computation = replace(given, extents=(8, 1, columns * LANES, 128))
+    assert tiles_of_lanes(computation, LANES)[2] == expected

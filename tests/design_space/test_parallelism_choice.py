@@ -277,3 +277,17 @@ def test_a_small_sum_does_not_keep_its_family_from_copies() -> None:
     assert small.cycles(chosen["small"]) == small.cycles(Parallelism(1, 1)) == 1024
     large = replace(small, points=product.points)
     assert shortest_parallelism([product, large], within(2700, 32))["product"].copies == 1
+
+
+def test_terms_of_a_single_sum_are_lanes() -> None:
+    """In front of a product that waits for the whole sum: without lanes it would take as long. A few sums with lanes would each
+    come up again too soon."""
+    one_sum = Work("norm", 1024, 1, Counts(dsp=5), 64, 1, False, 1, lanes_are_terms=True)
+    product = replace(work("product", 1, 64, 1024), after=(Dependence("norm", 1.0, 1.0, 1.0),))
+    chosen = shortest_parallelism([one_sum, product], within(1000, 32))
+    assert chosen["norm"].lanes >= 8
+    assert one_sum.cycles(chosen["norm"]) == 1024 // chosen["norm"].lanes
+    short = replace(one_sum, points=64)  # partial sums take turns, which so few terms have no more of
+    assert shortest_parallelism([short, replace(product, points=512)], within(1000, 32))["norm"].lanes == 64 // LEAST_SUMS
+    few = replace(one_sum, points=2048, sums=2)
+    assert shortest_parallelism([few, product], within(1000, 32))["norm"].lanes == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from stc.design_space.partial_sums import SumShape, cheapest_count, cycles_besides
+from stc.design_space.partial_sums import SumShape, cheapest_count, cycles_besides, most_terms_at_once
 
 LATENCY = 10
 
@@ -39,3 +39,7 @@ def test_never_slower_than_one() -> None:
         besides = cycles_besides(shape, count) if count > 1 else 0
         assert shape.iterations * (interval_of(distance)(count) if count > 1 else shape.interval) + besides <= (
             shape.iterations * shape.interval)
+
+
+def test_terms_at_once_are_told_apart_by_bits() -> None:
+    assert [most_terms_at_once(extent) for extent in (1, 7, 96, 448, 1024)] == [1, 1, 32, 64, 1024]

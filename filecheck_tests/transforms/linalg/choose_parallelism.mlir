@@ -118,3 +118,41 @@ func.func @largest(%x: tensor<6x512xf32>) -> tensor<6xf32> {
 
 // CHECK-LABEL: func.func @largest(
 // CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "most", stc.lanes = 64 : i32} {
+
+// -----
+
+// A single sum of floats: nothing of it could run beside its terms, so some of them are the lanes; of 96, as many as a power of
+// two: partial sums are told apart by bits of the index.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @norm(%x: tensor<4x96xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>],
+      iterator_types = ["reduction", "reduction"]} ins(%x : tensor<4x96xf32>) outs(%f : tensor<f32>)
+      attrs = {stc.name = "sum_square"} {
+  ^bb0(%a: f32, %s: f32):  %q = arith.mulf %a, %a : f32  %t = arith.addf %s, %q : f32  linalg.yield %t : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @norm(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "sum_square", stc.lanes = 32 : i32} {
+
+// -----
+
+// As many terms as `pos` says are added one by one.
+// SHOW: linalg.generic ... attrs = .*?}
+func.func @some_terms(%x: tensor<448xf32> {stc.sizes = [#itensor.size<pos<=448>]}, %pos: i32 {stc.name = "pos"}) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<448xf32>) outs(%f : tensor<f32>) attrs = {stc.name = "sum"} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.addf %s, %a : f32  linalg.yield %t : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @some_terms(
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "sum", stc.lanes = 1 : i32} {

@@ -1,4 +1,6 @@
 // RUN: stc-opt %s -p 'build-adder-trees' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'build-adder-trees{reassociate=false}' --split-input-file | filecheck %s --check-prefix KEPT
+// RUN: stc-opt %s -p 'build-adder-trees{floats-only=true}' --split-input-file | filecheck %s --check-prefix FLOATS
 
 // Five terms, which no power of two is: two pairs, then both of them, then the fifth, which waited for two levels.
 dataflow.kernel @five() {
@@ -19,6 +21,10 @@ dataflow.kernel @five() {
     } {stc.label = "fc_i"}
   }
 }
+
+// FLOATS-LABEL: @five(
+// FLOATS-NOT: sum_terms
+// FLOATS: {stc.label = "fc_k", stc.unroll = 0 : i32}
 
 // CHECK-LABEL: @five(
 // CHECK: scf.for %i
@@ -117,13 +123,13 @@ dataflow.kernel @in_dsps() {
 
 // -----
 
-// As it is: a chain that DSPs add up, floats, a sum that is not one of lanes, terms that depend on the sum, and entries that data
+// As it is: a chain that DSPs add up, a sum that is not one of lanes, terms that depend on the sum, and entries that data
 // choose.
 dataflow.kernel @others() {
   dataflow.task @t {
     %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c8 = arith.constant 8 : index
     %x = memref.alloc() : memref<8xi16>  %sum = memref.alloc() : memref<i48>
-    %f = memref.alloc() : memref<8xf32>  %g = memref.alloc() : memref<f32>  %y = memref.alloc() : memref<8xi16>
+    %y = memref.alloc() : memref<8xi16>
     scf.for %k = %c0 to %c8 step %c1 {
       %a = memref.load %x[%k] : memref<8xi16>
       %b = arith.extsi %a : i16 to i48
@@ -131,12 +137,6 @@ dataflow.kernel @others() {
       %s = memref.load %sum[] : memref<i48>
       %t = arith.addi %s, %p : i48
       memref.store %t, %sum[] : memref<i48>
-    } {stc.unroll = 0 : i32}
-    scf.for %k = %c0 to %c8 step %c1 {
-      %a = memref.load %f[%k] : memref<8xf32>
-      %s = memref.load %g[] : memref<f32>
-      %t = arith.addf %s, %a : f32
-      memref.store %t, %g[] : memref<f32>
     } {stc.unroll = 0 : i32}
     scf.for %k = %c0 to %c8 step %c1 {
       %a = memref.load %x[%k] : memref<8xi16>
@@ -191,3 +191,38 @@ dataflow.kernel @largest() {
 // CHECK: [[ALL:%.*]] = memref.load %most_terms[%c0{{.*}}]
 // CHECK-NEXT: [[S:%.*]] = memref.load %most[%c0]
 // CHECK-NEXT: arith.maximumf [[S]], [[ALL]] : f32
+
+// -----
+
+// Floats: adders have stages of their own, so none has a register besides; unless sums are to keep their order.
+dataflow.kernel @floats() {
+  dataflow.task @t {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index
+    %x = memref.alloc() : memref<3xf32>  %sum = memref.alloc() : memref<f32>
+    scf.for %k = %c0 to %c3 step %c1 {
+      %a = memref.load %x[%k] : memref<3xf32>
+      %s = memref.load %sum[] : memref<f32>
+      %p = arith.mulf %a, %a : f32
+      %t = arith.addf %s, %p : f32
+      memref.store %t, %sum[] : memref<f32>
+    } {stc.label = "sum_k", stc.unroll = 0 : i32}
+  }
+}
+
+// FLOATS-LABEL: @floats(
+// FLOATS: sum_terms
+
+// CHECK-LABEL: @floats(
+// CHECK: [[P:%.*]] = arith.mulf
+// CHECK-NEXT: memref.store [[P]], %sum_terms[%k] : memref<3xf32>
+// CHECK: [[T:%.*]] = arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: memref.store [[T]], %sum_terms[%lane]
+// CHECK-NEXT: } {stc.unroll = 0 : i32, stc.label = "sum_level1_lane"}
+// CHECK: {stc.unroll = 0 : i32, stc.label = "sum_level2_lane"}
+// CHECK: [[ALL:%.*]] = memref.load %sum_terms[%c0{{.*}}]
+// CHECK-NEXT: [[S:%.*]] = memref.load %sum[]
+// CHECK-NEXT: arith.addf [[S]], [[ALL]] : f32
+
+// KEPT-LABEL: @floats(
+// KEPT-NOT: sum_terms
+// KEPT: {stc.label = "sum_k", stc.unroll = 0 : i32}

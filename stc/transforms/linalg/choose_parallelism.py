@@ -38,6 +38,7 @@ from stc.design_space.parallelism import (
     is_a_task,
     makespan_of,
 )
+from stc.design_space.partial_sums import most_terms_at_once
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow.boundary import stored_type
@@ -55,7 +56,7 @@ from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.alike_contractions import Alike, alike_contractions
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
-from stc.transforms.linalg.term_lanes import lanes_are_terms
+from stc.transforms.linalg.term_lanes import is_one_sum, lanes_are_terms
 from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
@@ -94,10 +95,10 @@ class ChooseParallelism(FindingPass):
     and end follows from the orders of their loops, if these are chosen for lanes as wide as a port. Another `strategy` may decide
     (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every operand that it indexes has it last; rows
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
-    (128, emission rule 18). Where no parallel loop has lanes, terms of a sum of integers are the lanes. Copies divide the outermost
-    parallel loop, or another along which much more of the work around the generic can be divided too. Loops that run as often as a
-    launch says are gone through one by one. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders`
-    follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
+    (128, emission rule 18). Where no parallel loop has lanes, terms are the lanes: of a sum of integers, of an extreme, or of a
+    single sum of floats. Copies divide the outermost parallel loop, or another along which much more of the work around the generic
+    can be divided too. Loops that run as often as a launch says are gone through one by one. Decisions are the attributes
+    `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
     are counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
     (`stc.adders`), which have fewer stages, too.
 
@@ -346,13 +347,14 @@ def _work(
     given = at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
     terms = lanes_are_terms(generic) and is_static(trips[loops.reductions[-1]])
     possible = reduction_unroll(*given, of_integers=True) if terms else default_unroll(*given)
+    lane_extent = most_terms_at_once(prod(possible)) if terms and is_one_sum(generic) else prod(possible)
     row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
         points=prod(loops.extents),
         sums=prod(loops.extents[loop] for loop in loops.parallels),
         point=_point(generic, cycle_ns),
-        lane_extent=prod(possible),
+        lane_extent=lane_extent,
         divided_extent=loops.extents[divided] if divided is not None else 1,
         divides_lanes=divided is not None and divided == last,
         family=family,

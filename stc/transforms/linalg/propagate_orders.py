@@ -28,7 +28,7 @@ from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.strategies.tiling import TILING, TilingProblem
 from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
-from stc.transforms.linalg.term_lanes import is_extreme, lanes_are_terms, of_integers
+from stc.transforms.linalg.term_lanes import is_in_turn, lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import check_schedule, element_type
 from stc.transforms.stream.names import UniqueNames
 
@@ -152,7 +152,7 @@ class TilingGraph:
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
         terms = lanes_are_terms(generic) and loops.reductions[-1] not in single
-        is_quick = of_integers(generic) or (terms and is_extreme(generic) and LANES.on(generic))
+        is_quick = of_integers(generic) or (terms and is_in_turn(generic) and LANES.on(generic))
         computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=is_quick)
         if terms:
             return TiledOp(name, computation, given=plan, lanes_are_terms=True, terms=lanes_of(generic))

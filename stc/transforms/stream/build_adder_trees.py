@@ -1,4 +1,4 @@
-"""`build-adder-trees`: integers that are made at once are added up in a tree, with a register behind each adder."""
+"""`build-adder-trees`: terms that are made at once are added up in a tree, integers with a register behind each adder."""
 
 from __future__ import annotations
 
@@ -27,16 +27,24 @@ from stc.transforms.stream.loops import before_terminator
 
 @dataclass(frozen=True)
 class BuildAdderTrees(ModulePass):
-    """Add up the integer terms that an unrolled loop makes in a balanced tree, and its sum to the accumulator.
+    """Add up the terms that an unrolled loop makes in a balanced tree, and its sum to the accumulator.
 
     As loops of points leave it, each lane adds its term to what the lane before it left in the accumulator: as many adders in a row
     as there are lanes, all of them between one iteration and the next. In a tree of n terms no number passes more than log2(n)
-    adders, rounded up; each has a register behind it (`stc.registered`, a stage of the pipeline), and only the last addition goes
-    on with what an earlier iteration left. There may be any number of terms: one without a neighbour on a level goes to the next.
+    adders, rounded up; each of integers has a register behind it (`stc.registered`, a stage of the pipeline), those of floats have
+    stages of their own, and only the last addition goes on with what an earlier iteration left. There may be any number of terms:
+    one without a neighbour on a level goes to the next.
 
     Products that a DSP multiplies are added by it, too: up to 8 of them make a chain of DSPs, and the chains a tree.
-    Integers wrap around, so that any order gives the same sum; floats stay in theirs (`expand-partial-sums`). The largest or
-    smallest of numbers is found in a tree as well, whose comparisons have stages of their own.
+    Integers wrap around, so that any order gives the same sum. Of floats the order is fixed, but another one: (t0 + t1) + (t2 + t3)
+    and so on, rounded no worse. The largest or smallest of numbers is found in a tree as well, whose comparisons have stages of
+    their own.
+
+    Trees of floats come before `expand-partial-sums` and `fuse-reads`: with a chain of so many stages between one iteration and the
+    next, these would take other decisions. Those of integers, whose chains take none, come behind what looks for nests of loops.
+
+    Options: `floats-only` (default false: integers, too); `reassociate` (default true), without which sums of floats keep their
+    order.
 
         scf.for %k = %c0 to %c3 step %c1 {
           %p = ...
@@ -53,11 +61,19 @@ class BuildAdderTrees(ModulePass):
 
     name = "build-adder-trees"
 
+    floats_only: bool = False
+    reassociate: bool = True
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for found in [found for loop in task.walk() if (found := _lane_sum(loop)) is not None]:
-                if found.chain < found.count:
+                if found.chain < found.count and self._takes(found):
                     _build(found)
+
+    def _takes(self, found: _LaneSum) -> bool:
+        if isinstance(found.add, arith.AddfOp) and not self.reassociate:
+            return False
+        return isinstance(found.kind, AnyFloat) or not self.floats_only
 
 
 # What is added up at once ---------------------------------------------------------------------------------------------
@@ -107,7 +123,7 @@ def _lane_sum(outermost: Operation) -> _LaneSum | None:
         return None
     loops, ops = nest
     match ops[-1] if ops else None:
-        case memref.StoreOp() as store if isinstance(add := store.value.owner, (arith.AddiOp, *EXTREMES)):
+        case memref.StoreOp() as store if isinstance(add := store.value.owner, (arith.AddiOp, arith.AddfOp, *EXTREMES)):
             load = next((side.owner for side in add.operands if _continues(side, store)), None)
         case _:
             return None

@@ -1,24 +1,28 @@
-"""`build-adder-trees` keeps sums of integers, for any number of lanes, and its trees are known to the estimates."""
+"""`build-adder-trees` keeps sums of integers, for any number of lanes, orders those of floats, and the estimates know its trees."""
 
 from __future__ import annotations
 
-from math import ceil, log2
+from collections.abc import Sequence
+from math import ceil, log2, prod
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 from stc.analysis.loop_estimates import LoopEstimate, innermost_loops, loop_estimate
+from stc.analysis.loops import most_trips
 from stc.analysis.resources import task_operators, task_resources
 from stc.analysis.summed_products import summed_products
 from stc.design_space.adder_trees import chain_length, tree_strides
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import TaskOp
-from stc.dialects.facts import REGISTERED
+from stc.dialects.facts import LABEL, REGISTERED
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.platforms.operators import find_operator
 from stc.transforms.stream.build_adder_trees import BuildAdderTrees
+from stc.transforms.stream.expand_partial_sums import ExpandPartialSums
 from stc.transforms.stream.hls_directives import HlsDirectives
 
 CLOCK = 3.33
@@ -156,3 +160,93 @@ def test_what_is_bound_to_a_dsp_by_name_is_added_in_luts() -> None:
     """The vendor's tool may not make one operator of the product and its sum then (UG1399, bind_op)."""
     task = task_of(in_trees(design(16, 16, 48, made_of='{stc.multipliers = "dsp"}')))
     assert task_operators(task) == {"mul_u9_u11": 16, "int_sum_64": 15, "int_logic_64": 1}
+
+
+ROW = """
+func.func @main(%x: tensor<{n}xf32>) -> tensor<1xf32> {{
+  %p = dataflow.pack %x : tensor<{n}xf32> as !X -> tensor<{n}x!W>
+  %q = dataflow.kernel @k(%in = %p : tensor<{n}x!W> as memref<{n}x!W>) -> (tensor<1x!W> as memref<1x!W>) {{
+    %out = dataflow.memory @out : memref<1x!W>
+    dataflow.task @t ins(%m = %in : memref<{n}x!W>) outs(%o = %out : memref<1x!W>) {{
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %n = arith.constant {n} : index
+      %lanes = arith.constant {lanes} : index  %zero = arith.constant 0.0 : f32
+      %b = memref.alloc() : memref<{n}xf32>
+      %s = memref.alloc() : memref<f32>
+      scf.for %i = %c0 to %n step %c1 {{
+        %w = memref.load %m[%i] : memref<{n}x!W>
+        %e = vector.extract %w[0] : f32 from !W
+        memref.store %e, %b[%i] : memref<{n}xf32>
+      }}
+      memref.store %zero, %s[] : memref<f32>
+      scf.for %k = %c0 to %n step %lanes {{
+        scf.for %lane = %c0 to %lanes step %c1 {{
+          %at = arith.addi %k, %lane : index
+          %e = memref.load %b[%at] : memref<{n}xf32>
+          %before = memref.load %s[] : memref<f32>
+          %after = arith.addf %before, %e : f32
+          memref.store %after, %s[] : memref<f32>
+        }} {{stc.unroll = 0 : i32, stc.label = "norm_lane"}}
+      }} {{stc.label = "norm_k"}}
+      %e = memref.load %s[] : memref<f32>
+      %w = vector.broadcast %e : f32 to !W
+      memref.store %w, %o[%c0] : memref<1x!W>
+      dataflow.yield
+    }}
+    dataflow.yield %out : memref<1x!W>
+  }}
+  %y = dataflow.unpack %q : tensor<1x!W> as !Y -> tensor<1xf32>
+  func.return %y : tensor<1xf32>
+}}
+"""
+
+
+def row(n: int, lanes: int) -> ModuleOp:
+    """The sum of `n` floats, `lanes` of them at once."""
+    text = ROW.format(n=n, lanes=lanes)
+    for name, kind in {"!W": "vector<1xf32>", "!X": ITENSOR.format(0, n), "!Y": ITENSOR.format(0, 1)}.items():
+        text = text.replace(name, kind.replace("i0", "f32"))
+    return parse_module(text, "row.mlir")
+
+
+def in_tree_order(x: np.ndarray, lanes: int, partials: int) -> np.float32:
+    """`lanes` terms in a tree, added to one of `partials` sums in turn, and these in a tree."""
+    sums = np.zeros(partials, np.float32)
+    for turn, terms in enumerate(x.reshape(-1, lanes)):
+        sums[turn % partials] += pairwise(terms)
+    return pairwise(sums)
+
+
+def pairwise(terms: np.ndarray) -> np.float32:
+    """Neighbours, then neighbours of those, ..., in f32; what has none waits."""
+    level = list(terms.astype(np.float32))
+    while len(level) > 1:
+        level = [np.add.reduce(level[at : at + 2], dtype=np.float32) for at in range(0, len(level), 2)]
+    return level[0]
+
+
+@pytest.mark.parametrize(("n", "lanes", "partials"), [(256, 4, 16), (256, 8, 16), (1024, 16, 16), (96, 3, 1), (60, 5, 1)])
+def test_a_row_of_floats_in_the_order_that_is_documented(n: int, lanes: int, partials: int) -> None:
+    """Partial sums for one adder, not for a chain of lanes; three or five terms at once are no power of two, and have one."""
+    x = np.random.default_rng(n).standard_normal(n).astype(np.float32)
+    module = in_trees(row(n, lanes))
+    ExpandPartialSums().apply(make_context(), module)
+    (shape,) = accumulating(module)
+    assert prod(shape) == partials
+    (sum_,) = execute(module, [x])[0]
+    assert sum_ == in_tree_order(x, lanes, partials)
+
+
+def test_lanes_of_a_row_start_in_every_cycle() -> None:
+    module = in_trees(row(1024, 16))
+    ExpandPartialSums().apply(make_context(), module)
+    task = task_of(module)
+    intervals = {most_trips(loop): loop_estimate(loop, task, CLOCK).ii for loop in innermost_loops(task)}
+    assert intervals[64] == 1
+
+
+def accumulating(module: ModuleOp) -> list[Sequence[int]]:
+    """The shapes of what a row is added to."""
+    loops = [loop for loop in module.walk() if isinstance(loop, scf.ForOp) and LABEL.of(loop) == "norm_k"]
+    stores = [op for loop in loops for op in loop.body.block.ops if isinstance(op, memref.StoreOp)]
+    kinds = [store.memref.type for store in stores if isinstance(store.value.owner, arith.AddfOp)]
+    return [kind.get_shape() for kind in kinds if isinstance(kind, MemRefType)]
