@@ -1,4 +1,4 @@
-"""Short integers by adders in place of converters: the emitted C++ has neither converters nor `rint`, and the reference's values."""
+"""Short integers by adders: the emitted C++ has neither converters nor `rint`, and the values of the reference."""
 
 from __future__ import annotations
 
