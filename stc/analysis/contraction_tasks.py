@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import Pure
 
 from stc.analysis.generic_loops import GenericLoops
 from stc.analysis.loops import constant_bounds
 from stc.analysis.stream_transfers import Transfer, transfer_of, users_of_values
-from stc.dialects.dataflow import TaskOp
+from stc.dialects.dataflow import TaskOp, YieldOp
 from stc.dialects.facts import SHARED
 from stc.dialects.stream import ReadOp, WriteOp
+
+_WITHOUT_EFFECT = (TaskOp, YieldOp, scf.ForOp, scf.YieldOp, memref.AllocOp)
+"""What only says where anything happens."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,10 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
     blocks: list[Block | None] = [task.body.block, *(loop.body.block for loop in around)]
     if factors.root.parent not in blocks or any(op.parent is not blocks[-1] for op in (fills[0], weights.root, sums.root)):
         return None
-    if not _in_order(generic, (factors, weights, sums)):
+    before = (factors.root, weights.root, fills[0])
+    if not all(op.is_before_in_block(_around(generic, op)) for op in before) or not generic.is_before_in_block(sums.root):
+        return None
+    if _does_more(task, generic, fills[0]) or not _in_order(generic, (factors, weights, sums)):
         return None
     streams = dict[SSAValue, SSAValue](zip(task.body.block.args, (*task.ins, *task.outs), strict=True))
     return ContractionTask(
@@ -114,6 +121,26 @@ def _loops_around(generic: GenericOp, task: TaskOp) -> tuple[scf.ForOp, ...] | N
         loops.insert(0, parent)
         parent = parent.parent_op()
     return tuple(loops)
+
+
+def _around(generic: GenericOp, beside: Operation) -> Operation:
+    """What of the block of `beside` is `generic`, or has it inside."""
+    here: Operation = generic
+    while here.parent is not beside.parent:
+        parent = here.parent_op()
+        assert parent is not None
+        here = parent
+    return here
+
+
+def _does_more(task: TaskOp, generic: GenericOp, fill: FillOp) -> bool:
+    """Whether anything has an effect but the sums, their zero, and the moves of tokens, each with its access to a buffer."""
+    inside = {op for root in (generic, fill) for op in root.walk()}
+    others = (op for op in task.walk() if op not in inside and not isinstance(op, _WITHOUT_EFFECT))
+    effects = [op for op in others if not op.has_trait(Pure, value_if_unregistered=False)]
+    moves = [op for op in effects if isinstance(op, ReadOp | WriteOp)]
+    accesses = [op for op in effects if isinstance(op, vector.LoadOp | vector.StoreOp)]
+    return len(accesses) != len(moves) or len(accesses) + len(moves) < len(effects)
 
 
 def _transfers(task: TaskOp) -> dict[SSAValue, Transfer]:
