@@ -1,4 +1,4 @@
-"""Contractions that take turns at a port compute on one set of multipliers, in a unit of their own: same values, fewer multipliers."""
+"""Contractions that take turns at a port share multipliers, in a unit of their own: same values, fewer multipliers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions
-from stc.simulation.simulation_result import SimulationResult
 from stc.simulation.simulate import simulate
+from stc.simulation.simulation_result import SimulationResult
 from stc.tools.compile import CompileRequest, compile_model
 from stc_testing.commands import Stc, refused
 
@@ -60,7 +60,7 @@ def test_values_and_cycles(shared: Path) -> None:
 
 
 def test_copies_of_the_last_one_compute_on_the_multipliers_of_both_first_ones(shared: Path) -> None:
-    """`down` waits for `up` and `gate`, which do not wait for one another: two arrays, each with a copy of it behind one of them."""
+    """`down` waits for `up` and `gate`, each for itself: two arrays, each with a copy of it behind one of them."""
     (kernel,) = read_manifest(shared).kernels
     chosen = tomllib.loads((shared / "schedule.toml").read_text())["stc"]["parallelism"]
     apart = {name: chosen[f"{name}_matmul0"]["lanes"] * chosen[f"{name}_matmul0"]["copies"] for name in ("up", "gate", "down")}
