@@ -12,9 +12,9 @@ from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import Pure
 
-from stc.analysis.generic_loops import GenericLoops
+from stc.analysis.generic_loops import GenericLoops, shape_of
 from stc.analysis.loops import constant_bounds
-from stc.analysis.stream_transfers import Transfer, transfer_of, users_of_values
+from stc.analysis.stream_transfers import Users, transfer_of, users_of_values, whole_token
 from stc.dialects.dataflow import TaskOp, YieldOp
 from stc.dialects.facts import SHARED
 from stc.dialects.stream import ReadOp, WriteOp
@@ -103,10 +103,10 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
         zero=zero.value,
         around=around,
         fresh=blocks.index(factors.root.parent),
-        factors=streams[factors.moves[0].stream],
+        factors=streams[factors.stream],
         taken=factors.width,
-        weights=streams[weights.moves[0].stream],
-        sums=streams[sums.moves[0].stream],
+        weights=streams[weights.stream],
+        sums=streams[sums.stream],
         sent=sums.width,
     )
 
@@ -143,16 +143,36 @@ def _does_more(task: TaskOp, generic: GenericOp, fill: FillOp) -> bool:
     return len(accesses) != len(moves) or len(accesses) + len(moves) < len(effects)
 
 
-def _transfers(task: TaskOp) -> dict[SSAValue, Transfer]:
+@dataclass(frozen=True)
+class _Moved:
+    """A whole buffer that `root`, a loop nest or the access to all of it at once, fills from `stream` or drains into it."""
+
+    root: Operation
+    stream: SSAValue
+    width: int
+    loops: Sequence[scf.ForOp] = ()
+    along: Sequence[scf.ForOp | None] = ()
+
+
+def _transfers(task: TaskOp) -> dict[SSAValue, _Moved]:
     """By buffer what fills or drains all of it; none where anything moves tokens but one stream for each buffer."""
     users = users_of_values(task)
     moves = [op for op in task.walk() if isinstance(op, ReadOp | WriteOp)]
-    found = [transfer for op in moves if (transfer := transfer_of(op, users)) is not None and len(transfer.moves) == 1]
-    by_buffer: dict[SSAValue, Transfer] = {each.buffer.memref: each for each in found}
+    by_buffer = dict(found for op in moves if (found := _moved(op, users)) is not None)
     return by_buffer if len(by_buffer) == len(moves) else {}
 
 
-def _in_order(generic: GenericOp, transfers: Sequence[Transfer]) -> bool:
+def _moved(op: ReadOp | WriteOp, users: Users) -> tuple[SSAValue, _Moved] | None:
+    """The buffer that `op` moves a part of, or all, and how."""
+    transfer = transfer_of(op, users)
+    if transfer is not None:
+        moved = _Moved(transfer.root, op.stream, transfer.width, transfer.loops, transfer.along)
+        return (transfer.buffer.memref, moved) if len(transfer.moves) == 1 else None
+    access = whole_token(op, users)
+    return None if access is None else (access.base, _Moved(access, op.stream, prod(shape_of(access.base.type))))
+
+
+def _in_order(generic: GenericOp, transfers: Sequence[_Moved]) -> bool:
     """Whether all operands come row by row, the terms in the same order, all lanes of a term in a word."""
     loops = GenericLoops(generic)
     factors, weights, sums = ([loop for loop in dims if loops.extents[loop] > 1] for dims in loops.operand_dims)

@@ -103,6 +103,16 @@ def test_factors_are_read_outside_of_all_loops_or_inside(loops: str, fresh: int)
     assert of(changed((before, FACTORS + before), text=without)).fresh == fresh
 
 
+def test_a_token_of_all_sums_needs_no_loop() -> None:
+    """Nor one of all factors."""
+    drain = "\n          %all = vector.load %s[%c0] : memref<4xi32>, vector<4xi32>\n          stream.write %all into %o : !sums"
+    fill = "\n        %six = stream.read %x : !factors\n        vector.store %six, %a[%c0] : memref<6xi8>, vector<6xi8>"
+    whole = changed((DRAIN, drain), ("vector<2xi32>", "vector<4xi32>"), (FACTORS, fill), ("vector<2xi8>", "vector<6xi8>"))
+    one = of(whole)
+    assert (one.taken, one.sent, one.fresh, one.trips) == (6, 4, 1, [3, 5]) and one.is_like(of())
+    assert found(changed(("vector.load %s[%c0]", "vector.load %s[%c1]"), text=whole)) is None
+
+
 ALIKE = [(("3 : index", "7 : index"),), (("to %c4 step %taken", "to %c4 step %c1"), ("vector<2xi32>", "vector<1xi32>"))]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -209,6 +210,26 @@ def test_values_are_kept(sizes: Sizes) -> None:
     assert np.array_equal(before, after) and len(np.unique(before)) > 1
     assert {name for name, unit in units(made).items() if unit == ARRAY} == {"array", "array_send", "array_hand_out"}
     assert {"up", "down"}.isdisjoint(units(made))
+
+
+def test_tokens_without_a_loop() -> None:
+    """Of all factors, or all sums."""
+    sizes = Sizes(taken=(6, 6), sent=(2, 2))
+    text = program(sizes)
+    for loop in ("scf.for %term = %c0 to %terms step %taken {", "scf.for %lane = %c0 to %lanes step %sent {"):
+        assert text.count(loop) == 2
+    plain = re.sub(r"scf\.for %(term|lane) = %c0 to %\w+ step %(?:taken|sent) \{([^}]*)\}", _at_once, text)
+    assert plain.count("scf.for") == text.count("scf.for") - 4
+    made = shared(plain)
+    random = np.random.default_rng(1)
+    x = random.integers(-128, 128, sizes.terms, np.int8)
+    u, d = (random.integers(-128, 128, (sizes.words(at), sizes.lanes), np.int8) for at in (0, 1))
+    assert ARRAY in units(made).values()
+    assert np.array_equal(execute(parse_module(plain), [x, u, d])[0], execute(made, [x, u, d])[0])
+
+
+def _at_once(loop: re.Match[str]) -> str:
+    return loop[2].replace(f"[%{loop[1]}]", "[%c0]").replace("%t ", f"%{loop[1]}_t ").replace("%t,", f"%{loop[1]}_t,")
 
 
 def test_a_token_of_factors_is_a_power_of_two() -> None:
