@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import Pure
 
-from stc.analysis.generic_loops import GenericLoops
+from stc.analysis.generic_loops import GenericLoops, shape_of
 from stc.analysis.loops import constant_bounds
-from stc.analysis.stream_transfers import Transfer, transfer_of, users_of_values
-from stc.dialects.dataflow import TaskOp
+from stc.analysis.stream_transfers import Users, transfer_of, users_of_values, whole_token
+from stc.dialects.dataflow import TaskOp, YieldOp
 from stc.dialects.facts import SHARED
 from stc.dialects.stream import ReadOp, WriteOp
+
+_WITHOUT_EFFECT = (TaskOp, YieldOp, scf.ForOp, scf.YieldOp, memref.AllocOp)
+"""What only says where anything happens."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,10 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
     blocks: list[Block | None] = [task.body.block, *(loop.body.block for loop in around)]
     if factors.root.parent not in blocks or any(op.parent is not blocks[-1] for op in (fills[0], weights.root, sums.root)):
         return None
-    if not _in_order(generic, (factors, weights, sums)):
+    before = (factors.root, weights.root, fills[0])
+    if not all(op.is_before_in_block(_around(generic, op)) for op in before) or not generic.is_before_in_block(sums.root):
+        return None
+    if _does_more(task, generic, fills[0]) or not _in_order(generic, (factors, weights, sums)):
         return None
     streams = dict[SSAValue, SSAValue](zip(task.body.block.args, (*task.ins, *task.outs), strict=True))
     return ContractionTask(
@@ -96,10 +103,10 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
         zero=zero.value,
         around=around,
         fresh=blocks.index(factors.root.parent),
-        factors=streams[factors.moves[0].stream],
+        factors=streams[factors.stream],
         taken=factors.width,
-        weights=streams[weights.moves[0].stream],
-        sums=streams[sums.moves[0].stream],
+        weights=streams[weights.stream],
+        sums=streams[sums.stream],
         sent=sums.width,
     )
 
@@ -116,16 +123,56 @@ def _loops_around(generic: GenericOp, task: TaskOp) -> tuple[scf.ForOp, ...] | N
     return tuple(loops)
 
 
-def _transfers(task: TaskOp) -> dict[SSAValue, Transfer]:
+def _around(generic: GenericOp, beside: Operation) -> Operation:
+    """What of the block of `beside` is `generic`, or has it inside."""
+    here: Operation = generic
+    while here.parent is not beside.parent:
+        parent = here.parent_op()
+        assert parent is not None
+        here = parent
+    return here
+
+
+def _does_more(task: TaskOp, generic: GenericOp, fill: FillOp) -> bool:
+    """Whether anything has an effect but the sums, their zero, and the moves of tokens, each with its access to a buffer."""
+    inside = {op for root in (generic, fill) for op in root.walk()}
+    others = (op for op in task.walk() if op not in inside and not isinstance(op, _WITHOUT_EFFECT))
+    effects = [op for op in others if not op.has_trait(Pure, value_if_unregistered=False)]
+    moves = [op for op in effects if isinstance(op, ReadOp | WriteOp)]
+    accesses = [op for op in effects if isinstance(op, vector.LoadOp | vector.StoreOp)]
+    return len(accesses) != len(moves) or len(accesses) + len(moves) < len(effects)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """A whole buffer that `root`, a loop nest or the access to all of it at once, fills from `stream` or drains into it."""
+
+    root: Operation
+    stream: SSAValue
+    width: int
+    loops: Sequence[scf.ForOp] = ()
+    along: Sequence[scf.ForOp | None] = ()
+
+
+def _transfers(task: TaskOp) -> dict[SSAValue, _Moved]:
     """By buffer what fills or drains all of it; none where anything moves tokens but one stream for each buffer."""
     users = users_of_values(task)
     moves = [op for op in task.walk() if isinstance(op, ReadOp | WriteOp)]
-    found = [transfer for op in moves if (transfer := transfer_of(op, users)) is not None and len(transfer.moves) == 1]
-    by_buffer: dict[SSAValue, Transfer] = {each.buffer.memref: each for each in found}
+    by_buffer = dict(found for op in moves if (found := _moved(op, users)) is not None)
     return by_buffer if len(by_buffer) == len(moves) else {}
 
 
-def _in_order(generic: GenericOp, transfers: Sequence[Transfer]) -> bool:
+def _moved(op: ReadOp | WriteOp, users: Users) -> tuple[SSAValue, _Moved] | None:
+    """The buffer that `op` moves a part of, or all, and how."""
+    transfer = transfer_of(op, users)
+    if transfer is not None:
+        moved = _Moved(transfer.root, op.stream, transfer.width, transfer.loops, transfer.along)
+        return (transfer.buffer.memref, moved) if len(transfer.moves) == 1 else None
+    access = whole_token(op, users)
+    return None if access is None else (access.base, _Moved(access, op.stream, prod(shape_of(access.base.type))))
+
+
+def _in_order(generic: GenericOp, transfers: Sequence[_Moved]) -> bool:
     """Whether all operands come row by row, the terms in the same order, all lanes of a term in a word."""
     loops = GenericLoops(generic)
     factors, weights, sums = ([loop for loop in dims if loops.extents[loop] > 1] for dims in loops.operand_dims)

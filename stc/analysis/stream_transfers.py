@@ -128,6 +128,16 @@ def transfer_of(first: stream.ReadOp | stream.WriteOp, users: Users) -> Transfer
     return None if along is None else replace(transfer, along=along)
 
 
+def whole_token(move: stream.ReadOp | stream.WriteOp, users: Users) -> vector.StoreOp | vector.LoadOp | None:
+    """The access by which `move` fills or drains all of a buffer at once, in no loop of its own; None where it does not."""
+    token = _token(move, users)
+    if token is None or not isinstance(buffer := token.access.base.owner, memref.AllocOp):
+        return None
+    assert isinstance(buffer.memref.type, MemRefType)
+    is_whole = token.width == prod(buffer.memref.type.get_shape()) and all(at == IndexExpression(0) for at in token.begin)
+    return token.access if is_whole else None
+
+
 @dataclass(frozen=True)
 class _Token:
     """A token of `width` lanes that is read and stored, or loaded and written, in the same block; `begin`: where in the buffer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import networkx as nx
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.kernel_memory import bits_of
@@ -58,6 +59,17 @@ def computing_reader(value: SSAValue) -> TaskOp:
     reader = ends_of(value)[1]
     goes_on = len(reader.ins) == 1 and reader.outs and isinstance(reader.outs[0].owner, CreateOp)
     return computing_reader(reader.outs[0]) if goes_on else reader
+
+
+def tasks_behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:
+    """By task, in topological order, all those that wait for results of it; as they stand where units wait for one another."""
+    graph: nx.DiGraph[TaskOp] = nx.DiGraph()
+    graph.add_nodes_from(tasks_of(kernel))
+    for task in tasks_of(kernel):
+        channels = (out for out in task.outs if isinstance(out.owner, CreateOp | BufferOp))
+        graph.add_edges_from((task, ends_of(channel)[1]) for channel in channels)
+    in_order = nx.topological_sort(graph) if nx.is_directed_acyclic_graph(graph) else tasks_of(kernel)
+    return {task: nx.descendants(graph, task) for task in in_order}
 
 
 def task_traces(kernel: KernelOp, hardware: Hardware | None = None) -> dict[str, TaskTrace]:

@@ -92,8 +92,8 @@ class Work:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `after`: on
-    which computations it waits, and how long. `shares`: computations of the same number, from 1 on, have their operators in common,
-    and `shared_lanes`; 0 for neither.
+    which computations it waits, and how long. `shares`: computations of the same number, from 1 on, have the operators of a task in
+    common where a port brings what they read in turn, and `shared_lanes`; 0 for neither.
     """
 
     name: str
@@ -199,12 +199,25 @@ def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Coun
 
 
 def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> Counts:
-    """What computations take that have operators in common: of each kind as many as the one with the most."""
-    most: dict[int, Counts] = {}
+    """What computations take that have operators in common: of each kind as many tasks as ports bring what they read, in turn."""
+    kinds: dict[int, list[Work]] = {}
     for work in works:
         if work.shares:
-            most[work.shares] = Counts(*map(max, most.get(work.shares, NOTHING), work.taken(plan[work.name])))
-    return reduce(Counts.plus, most.values(), NOTHING)
+            kinds.setdefault(work.shares, []).append(work)
+    return reduce(Counts.plus, (_operators_of_kind(kind, plan) for kind in kinds.values()), NOTHING)
+
+
+def _operators_of_kind(kind: Sequence[Work], plan: Mapping[str, Parallelism]) -> Counts:
+    """Those of a task, as often as there are tasks: one for computations of which one waits for the other."""
+    task = Counts(*map(max, *(work.taken(replace(plan[work.name], copies=1)) for work in kind), NOTHING))
+    before = {work.name: [other.name for other in kind if waits_at_port(work, other)] for work in kind}
+    return task.times(ports_in_turn({work.name: plan[work.name].copies for work in kind}, before))
+
+
+def waits_at_port(work: Work, other: Work) -> bool:
+    """Whether a port that brings something of `work` brings something of `other` before it."""
+    before = [name for operand in work.memory for name in operand.follows or ()]
+    return any(operand.follows is not None and operand.tensor in before for operand in other.memory)
 
 
 def begun_with(work: Work, copies: int = 1) -> Parallelism:

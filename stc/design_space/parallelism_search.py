@@ -82,13 +82,14 @@ UNLIMITED = _Budget(Counts(*len(Counts._fields) * [sys.maxsize]), ONE_PORT)
 
 @dataclass(frozen=True)
 class _State:
-    """What was `chosen` for each of `works`, by `families` of one number of copies. `own`: what those of them take that share no
-    operators, without memory ports. `before`: the makespan and the ports of another choice, which differs for the computations
-    `differing`."""
+    """What was `chosen` for each of `works`, by `families` of one number of copies. `sharing`: those that have operators in common;
+    `own`: what the others take, without memory ports. `before`: the makespan and the ports of another choice, which differs for the
+    computations `differing`."""
 
     works: Mapping[str, Work]
     families: Mapping[int, Family]
     chosen: Mapping[str, Parallelism]
+    sharing: Sequence[Work]
     own: Counts
     before: tuple[Makespan, MemoryPorts]
     differing: Collection[str] = ()
@@ -98,21 +99,23 @@ class _State:
         """One point of each at once."""
         chosen = {work.name: begun_with(work) for work in works}
         before = makespan_of(works, chosen), MemoryPorts.of(works, chosen)
+        sharing = [work for work in works if work.shares]
         alone = [work for work in works if not work.shares]
         families = {family: tuple(work for work in works if work.family == family) for family in {work.family for work in works}}
-        return cls({work.name: work for work in works}, families, chosen, operators_of(alone, chosen), before)
+        return cls({work.name: work for work in works}, families, chosen, sharing, operators_of(alone, chosen), before)
 
     def changed(self, changes: Mapping[str, Parallelism]) -> _State:
         """With what was chosen anew for some."""
         own = self.own
         for name, new in changes.items():
             own = own if self.works[name].shares else own.plus(self.works[name].more(self.chosen[name], new))
-        return _State(self.works, self.families, {**self.chosen, **changes}, own, (self.makespan, self.ports), changes)
+        chosen, before = {**self.chosen, **changes}, (self.makespan, self.ports)
+        return _State(self.works, self.families, chosen, self.sharing, own, before, changes)
 
     @cached_property
     def operators(self) -> Counts:
         """What all of it takes without memory ports."""
-        return self.own.plus(shared_operators(self.works.values(), self.chosen))
+        return self.own.plus(shared_operators(self.sharing, self.chosen))
 
     @cached_property
     def makespan(self) -> Makespan:

@@ -135,3 +135,14 @@ def test_a_group_has_no_more_memory_ports_than_the_platform():
     assert [len(group) for group in fuse_greedily(kernels, edges, 100, 3)] == [1] * 24
     shared = [FusionKernel(name, 1, frozenset({"x", "y"})) for name in "ab"]
     assert fuse_greedily(shared, [FusionEdge("a", "b", 0)], 100, 2) == [["a", "b"]], "what both read takes one port"
+
+
+def test_connected_kernels_that_fit_are_one_group_whatever_is_open_on_the_way():
+    """Three streams leave the first four at once, and one port less than that is enough for all of them."""
+    ends = {"a": frozenset({"x"})}
+    results = {"e": frozenset({"y"})}
+    kernels = [FusionKernel(name, 1, ends.get(name, frozenset()), results.get(name, frozenset())) for name in "abcde"]
+    edges = [FusionEdge(a, b, 0) for a, b in ("ab", "ac", "ad", "be", "ce", "de")]
+    assert fuse_greedily(kernels, edges, 100, 2) == [["a", "b", "c", "d", "e"]]
+    assert len(fuse_greedily([*kernels, FusionKernel("z", 1)], edges, 100, 2)) > 1, "z is connected with none of them"
+    assert len(fuse_greedily(kernels, edges, 4, 2)) > 1, "they do not fit"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -26,21 +26,31 @@ class Alike:
 
 
 def alike_contractions(
-    generics: Sequence[GenericOp], parameters: Collection[SSAValue], sizes: RunTimeSizes
+    generics: Sequence[GenericOp],
+    parameters: Collection[SSAValue],
+    sizes: RunTimeSizes,
+    take_turns: Callable[[GenericOp, GenericOp], bool],
 ) -> Mapping[GenericOp, Alike]:
-    """Those of `generics`, at least two of a kind, that sum up as many terms of the same products of an operand and a parameter."""
+    """Those of `generics` that sum up as many terms of the same products of an operand and a parameter as another one with which
+    they `take_turns` at a port, and have several lanes in common."""
     kinds: list[list[GenericOp]] = []
     for generic in generics:
         if _is_shareable(generic, parameters, sizes):
-            like = next((kind for kind in kinds if _are_alike(kind[0], generic)), None)
+            fitting = (kind for kind in kinds if _are_alike(kind[0], generic) and _lanes_of_all([*kind, generic]) > 1)
+            like = next(fitting, None)
             if like is None:
                 kinds.append(like := [])
             like.append(generic)
+    in_turn = [[each for each in kind if any(take_turns(each, other) for other in kind if other is not each)] for kind in kinds]
     found: dict[GenericOp, Alike] = {}
-    for number, kind in enumerate((kind for kind in kinds if len(kind) > 1), start=1):
-        common = set[int].intersection(*(set(lane_counts(_last_parallel_extent(each))) for each in kind))
-        found |= dict.fromkeys(kind, Alike(number, max(common)))
+    for number, kind in enumerate(filter(None, in_turn), start=1):
+        found |= dict.fromkeys(kind, Alike(number, _lanes_of_all(kind)))
     return found
+
+
+def _lanes_of_all(generics: Sequence[GenericOp]) -> int:
+    """The most that each of them may have."""
+    return max(set[int].intersection(*(set(lane_counts(_last_parallel_extent(each))) for each in generics)))
 
 
 def _is_shareable(generic: GenericOp, parameters: Collection[SSAValue], sizes: RunTimeSizes) -> bool:

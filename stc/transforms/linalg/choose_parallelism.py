@@ -33,10 +33,13 @@ from stc.design_space.parallelism import (
     MemoryOperand,
     Parallelism,
     Work,
+    begun_with,
     counts_of,
     in_turns,
     is_a_task,
     makespan_of,
+    shared_operators,
+    waits_at_port,
 )
 from stc.design_space.partial_sums import most_terms_at_once
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
@@ -114,7 +117,7 @@ class ChooseParallelism(FindingPass):
     are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`);
     `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`);
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
-    many lanes as all of them may have, and the attribute `stc.shared`, and only the one with the most copies takes anything;
+    many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
@@ -150,9 +153,12 @@ class ChooseParallelism(FindingPass):
         platform = load_platform(self.platform)
         computed = computations(function, platform, share_inputs=self.inputs, in_turn=self.in_turn, shared=self.shared)
         works = [each.work for each in computed]
-        least = sum(work.point.plus(work.adders_in_luts).dsp for work in works)
+        sharing = [work for work in works if work.shares]
+        least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
+        least += shared_operators(sharing, {work.name: begun_with(work) for work in sharing}).dsp
         if least > most.dsp:
-            what = f"one point of each computation at once takes {least} DSPs, the budget has {most.dsp}"
+            lanes = ", and the lanes of those that share multipliers," if sharing else ""
+            what = f"one point of each computation at once{lanes} takes {least} DSPs, the budget has {most.dsp}"
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
         problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), self.rank)
         if given is None:
@@ -268,8 +274,13 @@ def computations(
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
     if in_turn:
         done = in_turns(done, {names.tensor(value): str(element_type(value.type)) for value in whole if value in parameters})
-    alike = alike_contractions(generics, parameters, sizes) if shared else {}
-    done = [_sharing(work, alike.get(op)) for op, work in zip(works, done, strict=True)]
+    finished = dict(zip(works, done, strict=True))
+
+    def take_turns(one: GenericOp, other: GenericOp) -> bool:
+        return waits_at_port(finished[one], finished[other]) or waits_at_port(finished[other], finished[one])
+
+    alike = alike_contractions(generics, parameters, sizes, take_turns) if shared else {}
+    done = [_sharing(work, alike.get(op)) for op, work in finished.items()]
     return [Computation(op, divided[op], work) for op, work in zip(works, done, strict=True)]
 
 

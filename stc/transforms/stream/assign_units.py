@@ -31,7 +31,8 @@ class AssignUnits(ModulePass):
     A stream between tasks of different units is a link: a stream port of either unit, which the linker joins by a FIFO of the
     stream's depth. All units of a kernel run together in a launch. A unit without memory ports starts by itself (`ap_ctrl_none`),
     and gets scalars as tokens (`send-scalars`); the host starts the others. Inside a unit tasks form no cycle; between units they
-    may. A link is a FIFO of whole bytes, 2048 bits at most; a ring of blocks stays in one unit.
+    may. A link is a FIFO of whole bytes, 2048 bits at most; a ring of blocks stays in one unit. A unit that another pass has given
+    a task (`share-contractions`) is kept, unless a schedule says another.
 
     Options:
     * `strategy`: how the units are chosen (`stc.strategies.units`): one (default), or memory, which puts what has memory ports in
@@ -64,7 +65,6 @@ class AssignUnits(ModulePass):
             for task in tasks_of(kernel):
                 if task.sym_name.data in units:
                     task.unit = units[task.sym_name.data]
-
 
     def _decided(self, kernel: KernelOp, graph: TaskGraph) -> Mapping[str, str]:
         """What the strategy says of the tasks that are not in a unit of their own already."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -13,9 +12,8 @@ from xdsl.rewriter import InsertPoint
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.task_graph import computing_reader, ends_of, tasks_of
+from stc.analysis.task_graph import computing_reader, ends_of, tasks_behind
 from stc.design_space.turns import after_all, chains
-from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.transforms.stream.flat_loads import FlatLoad, flat_loads
 from stc.transforms.stream.in_turn import in_turn
@@ -55,22 +53,12 @@ class LoadInTurn(ModulePass):
 
 def _rows(kernel: KernelOp, loads: Sequence[FlatLoad]) -> list[list[FlatLoad]]:
     """The `loads` that share a port, in turn."""
-    behind = _behind(kernel)
+    behind = tasks_behind(kernel)
     order = {task: at for at, task in enumerate(behind)}
     readers = {load: {computing_reader(load.out.result)} for load in loads}
     words = {load: str(load.words.element_type) for load in loads}
     in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
     return chains({load: tensor_bytes(load.words) for load in in_order}, after_all(readers, behind, words))
-
-
-def _behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:
-    """By task, in topological order, all those that wait for results of it."""
-    graph: nx.DiGraph[TaskOp] = nx.DiGraph()
-    graph.add_nodes_from(tasks_of(kernel))
-    for task in tasks_of(kernel):
-        channels = (out for out in task.outs if isinstance(out.owner, stream.CreateOp | stream.BufferOp))
-        graph.add_edges_from((task, ends_of(channel)[1]) for channel in channels)
-    return {task: nx.descendants(graph, task) for task in nx.topological_sort(graph)}
 
 
 def _merge(first: TaskOp, row: Sequence[FlatLoad], names: UniqueNames) -> None:

@@ -19,7 +19,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.contraction_tasks import ContractionTask, contraction_task
 from stc.analysis.kernel_memory import bits_of
-from stc.analysis.task_graph import ends_of, tasks_of
+from stc.analysis.task_graph import ends_of, tasks_behind, tasks_of
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import MODULE, STYLE
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
@@ -43,8 +43,9 @@ class ShareContractions(ModulePass):
     """Let contractions whose weights come through one port, one after the other, compute on one set of multipliers.
 
     While one contraction of a decoder computes, the multipliers of those before and behind it stand still, since each waits for
-    what the one before makes. Where a load task brings the weights of several (`load-in-turn`), and their tasks compute the same
-    sums (`stc.shared`: as many terms and lanes, the same operation on each), one task takes all of these weights as one flat stream
+    what the one before makes. Where a load task brings the weights of several (`load-in-turn`), each after those of one that it
+    waits for, and their tasks compute the same sums and do nothing else (`stc.shared`: as many terms and lanes, the same operation
+    on each), one task takes all of these weights as one flat stream
     and computes one sum of each lane after the other, whoever wants it. It knows nothing of whose they are: a task in front of it
     sends the activations in the order in which the sums need them, those of the first contraction, then those of the second, and
     a task behind it hands the sums out in the same order.
@@ -77,16 +78,18 @@ class ShareContractions(ModulePass):
 
 
 def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
-    """Contractions that take turns: what they compute is the same, and one load task brings their weights, in this order."""
+    """Contractions that take turns: what they compute is the same, one load task brings their weights, in this order, and each
+    waits for the one before. So rows do not wait for one another in a circle: it would be one of the tasks that there were."""
     found = [each for task in tasks_of(kernel) if (each := contraction_task(task)) is not None]
-    by_weights = {each.weights: each for each in found}
+    by_weights, behind = {each.weights: each for each in found}, tasks_behind(kernel)
     for load in [task for task in tasks_of(kernel) if task.kind == TaskKind.LOAD]:
-        left = [by_weights[out] for out in _one_after_the_other(load) if out in by_weights]
-        while left:
-            row = [each for each in left if each.is_like(left[0])]
-            left = [each for each in left if each not in row]
-            if len(row) > 1:
-                yield row
+        rows: list[list[ContractionTask]] = []
+        for each in [by_weights[out] for out in _one_after_the_other(load) if out in by_weights]:
+            row = next((row for row in rows if each.is_like(row[-1]) and each.task in behind[row[-1].task]), None)
+            if row is None:
+                rows.append(row := [])
+            row.append(each)
+        yield from (row for row in rows if len(row) > 1)
 
 
 def _one_after_the_other(load: TaskOp) -> list[SSAValue]:
@@ -113,7 +116,9 @@ class _Array:
         assert isinstance(kernel, KernelOp)
         self._last = [task for task in tasks_of(kernel) if task in members][-1]
         """Where all streams of the row have been made."""
-        self._at_once = gcd(*(each.taken for each in row))
+        taken = gcd(*(each.taken for each in row))
+        self._at_once = taken & -taken
+        """Factors in a token: a power of two, else which of them is next would be a remainder, by a divider."""
         self._count = sum(each.count for each in row)
         kind = self._first.kinds[2]
         self._part = largest_divisor(self._first.lanes, max(1, WIDEST_TOKEN_BITS // bits_of(kind)))
@@ -127,9 +132,9 @@ class _Array:
         parts = first.lanes // self._part
         sums = [self._stream(f"{name}_sums_{part}", sum_, self._part, self._count) for part in range(parts)]
         self._load(weights)
-        self._task(f"{name}_send", [each.factors for each in row], [factors], self._send)
+        self._task(self._names.fresh(f"{name}_send"), [each.factors for each in row], [factors], self._send)
         self._task(name, [factors, weights], sums, self._compute)
-        self._task(f"{name}_hand_out", sums, [each.sums for each in row], self._hand_out)
+        self._task(self._names.fresh(f"{name}_hand_out"), sums, [each.sums for each in row], self._hand_out)
         for each in row:
             own = each.weights.owner
             Rewriter.erase_op(each.task)

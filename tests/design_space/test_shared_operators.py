@@ -1,0 +1,161 @@
+"""Computations that have their operators in common: what they take together, what the search makes of them, how they are tiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from stc.design_space.makespan import Dependence
+from stc.design_space.order_propagation import Propagation, TiledOp, plan_of_shared
+from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
+from stc.design_space.parallelism import (
+    MemoryOperand,
+    Parallelism,
+    Work,
+    begun_with,
+    counts_of,
+    has_sums_enough,
+    in_turns,
+    operators_of,
+    shared_operators,
+)
+from stc.design_space.parallelism_search import balanced_parallelism, shortest_parallelism
+from stc.iteration.layout_orders import row_major
+from stc.platforms.budget import NOTHING, Counts
+
+LANES = 8
+TASK = 3 * LANES
+
+
+def product(name: str, *after: str, columns: int = 64, shares: int = 1) -> Work:
+    """A row times a matrix, in 8 lanes of 3 DSPs, whose weights come through a port of their own, or in turn."""
+    waits = tuple(Dependence(other, 1.0, 1.0, 1.0) for other in after)
+    weights = MemoryOperand(f"{name}.w", True, 64)
+    made = Work(name, 32 * columns, columns, Counts(dsp=3), columns, columns, True, int(name[1:]), (weights,), after=waits)
+    return replace(made, shares=shares, shared_lanes=LANES if shares else 0)
+
+
+def turned(*works: Work) -> list[Work]:
+    return in_turns(works, {f"{work.name}.w": "i4" for work in works})
+
+
+def taken(works: Sequence[Work], **copies: int) -> int:
+    return shared_operators(works, {name: Parallelism(LANES, count) for name, count in copies.items()}).dsp
+
+
+IN_A_ROW = turned(product("a0"), product("b1", "a0"), product("c2", "b1"))
+FIRST_THREE = turned(product("q0"), product("k1"), product("v2"), product("o3", "q0", "k1", "v2"))
+"""Of which the last one waits for three that do not wait for one another."""
+
+
+# What they take -------------------------------------------------------------------------------------------------------
+
+
+def test_those_in_a_row_take_what_one_takes() -> None:
+    assert taken(IN_A_ROW, a0=1, b1=1, c2=1) == TASK
+
+
+def test_the_one_with_the_most_copies_says_how_many_tasks() -> None:
+    assert taken(IN_A_ROW, a0=2, b1=4, c2=1) == 4 * TASK
+
+
+@pytest.mark.parametrize(("copies", "tasks"), [(1, 3), (3, 3), (4, 4)])
+def test_those_that_do_not_wait_for_one_another_have_a_task_each(copies: int, tasks: int) -> None:
+    assert taken(FIRST_THREE, q0=1, k1=1, v2=1, o3=copies) == tasks * TASK
+
+
+def test_with_ports_of_their_own_nothing_is_shared() -> None:
+    assert taken([product("a0"), product("b1", "a0")], a0=1, b1=2) == 3 * TASK
+
+
+def test_another_kind_is_another_task() -> None:
+    """Also in between."""
+    works = turned(product("a0"), product("b1", "a0", shares=2), product("c2", "b1"), product("d3", "c2", shares=2))
+    assert taken(works, a0=1, b1=2, c2=1, d3=1) == (1 + 2) * TASK
+
+
+def test_what_shares_nothing_is_counted_beside_it() -> None:
+    works = turned(product("a0"), product("b1", "a0"), product("c2", "b1", shares=0))
+    plan = {"a0": Parallelism(LANES, 1), "b1": Parallelism(LANES, 1), "c2": Parallelism(4, 2)}
+    assert operators_of(works, plan).dsp == TASK + 3 * 4 * 2
+    assert operators_of(works, plan) == shared_operators(works, plan).plus(works[2].taken(plan["c2"]))
+    assert shared_operators(works[2:], plan) == NOTHING
+
+
+def test_the_sums_of_a_shared_task_do_not_wait_for_its_adder() -> None:
+    own = replace(product("a0", columns=8, shares=0), lane_extent=8)
+    assert not has_sums_enough(own, Parallelism(LANES, 1)) and has_sums_enough(IN_A_ROW[0], Parallelism(LANES, 1))
+
+
+# The search -----------------------------------------------------------------------------------------------------------
+
+SEARCHES = [balanced_parallelism, shortest_parallelism]
+
+
+def within(dsp: int, ports: int = 32) -> Counts:
+    return Counts(dsp, 10**9, 10**9, 10**9, 10**9, ports)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("tasks", [1, 2, 4])
+def test_the_budget_is_for_one_of_those_in_a_row(search: type, tasks: int) -> None:
+    """Each has all tasks while it computes; apart they would have a third."""
+    chosen = search(IN_A_ROW, within(tasks * TASK))
+    assert chosen == dict.fromkeys(chosen, Parallelism(LANES, tasks))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_budget_is_for_all_that_do_not_wait_for_one_another(search: type) -> None:
+    """Of tasks for 3 there is one for each, and the one that waits for them has all."""
+    for tasks in (3, 4, 5):
+        most = within(tasks * TASK)
+        chosen = search(FIRST_THREE, most)
+        assert counts_of(FIRST_THREE, chosen, Counts(ports=1)).fits(most)
+        assert sum(chosen[name].copies for name in ("q0", "k1", "v2")) <= tasks
+        assert {one.lanes for one in chosen.values()} == {LANES}
+        assert chosen["o3"].copies == (2 if tasks == 3 else 4), "copies divide 8 rows of lanes"
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_lanes_are_kept_whatever_copies_leave(search: type) -> None:
+    """24 columns of 8 lanes: 3 copies, but never 2 of 12 columns, in 6 or 12 lanes."""
+    works = turned(product("a0", columns=24), product("b1", "a0", columns=24))
+    for dsp, copies in ((TASK, 1), (2 * TASK, 1), (3 * TASK, 3), (6 * TASK, 3)):
+        assert search(works, within(dsp)) == dict.fromkeys(("a0", "b1"), Parallelism(LANES, copies))
+
+
+def test_the_least_is_all_lanes_of_a_task() -> None:
+    assert begun_with(IN_A_ROW[0]) == Parallelism(LANES, 1)
+    assert begun_with(product("a0", shares=0), 2) == Parallelism(1, 2)
+
+
+# Tiles ----------------------------------------------------------------------------------------------------------------
+
+
+def products(groups: int, size: int, rows: int, lanes: int) -> Computation:
+    """s[g, r, l] = x[g, i] w[g, i, r, l] over loops g, r, l, i."""
+    x = Operand("x", (0, 3), 1, row_major((groups, size), (1, size)))
+    w = Operand("w", (0, 3, 1, 2), 1, is_parameter=True)
+    return Computation((groups, rows, lanes, size), (3,), (x, w), (Operand("s", (0, 1, 2), 4),), of_integers=True)
+
+
+@pytest.mark.parametrize(("groups", "size", "rows", "lanes"), [(6, 16, 48, 16), (48, 16, 6, 8), (5, 7, 3, 4), (1, 12, 1, 1)])
+def test_a_tile_is_one_sum_of_each_lane(groups: int, size: int, rows: int, lanes: int) -> None:
+    """Loops of the factors are outermost, the sum innermost."""
+    computation = products(groups, size, rows, 16)
+    assert plan_of_shared(computation, lanes) == LoopPlan((1, 1, lanes, size), (0, 1, 2, 3))
+    found = Propagation([TiledOp("p", computation, lanes, is_shared=True)], TileSizes(16, 128)).plans["p"]
+    assert found == plan_of_shared(computation, lanes)
+
+
+def test_a_given_plan_counts_more() -> None:
+    given = LoopPlan((1, 4, 16, 8), (1, 0, 2, 3))
+    nodes = [TiledOp("p", products(6, 16, 48, 16), 16, given=given, is_shared=True)]
+    assert Propagation(nodes, TileSizes(16, 128)).plans["p"] == given
+
+
+def test_others_are_tiled_by_their_sizes() -> None:
+    plan = Propagation([TiledOp("p", products(6, 16, 48, 16), 16)], TileSizes(16, 128)).plans["p"]
+    assert plan != plan_of_shared(products(6, 16, 48, 16), 16)

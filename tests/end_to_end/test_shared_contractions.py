@@ -1,0 +1,135 @@
+"""Contractions that take turns at a port share multipliers, in a unit of their own: same values, fewer multipliers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from stc.manifest.files import read_manifest
+from stc.pipeline import PipelineOptions
+from stc.simulation.simulate import simulate
+from stc.simulation.simulation_result import SimulationResult
+from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.commands import Stc, refused
+
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
+
+MLP = """
+import torch
+
+class Mlp(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.gate, self.down = torch.nn.Linear(24, 36), torch.nn.Linear(24, 36), torch.nn.Linear(36, 24)
+
+    def forward(self, x):
+        return self.down(torch.relu(self.up(x)) * self.gate(x))
+
+def mlp():
+    torch.manual_seed(0)
+    return Mlp(), (torch.randn(1, 24),)
+"""
+FORMAT = "bits=8,group=12,activations=group"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("model") / "mlp.py"
+    file.write_text(MLP)
+    return f"{file}:mlp"
+
+
+@pytest.fixture(scope="module")
+def shared(source: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Groups of 12: tokens of no power of two, for `down` of 3 groups and so of another number of sums than `up`."""
+    folder = tmp_path_factory.mktemp("contractions") / "shared"
+    options = PipelineOptions(quantize=FORMAT, budget="dsp=90", weight_ports="in-turn", contractions="shared")
+    compile_model(CompileRequest(source, options=options), folder)
+    return folder
+
+
+def test_values_and_cycles(shared: Path) -> None:
+    ran = simulate(shared, optimisation=0)
+    assert ran.passed and ran.values.outcome == "finished"
+    assert ran.cycles == json.loads((shared / "report.json").read_text())["throughput"]["cycles"]
+
+
+def test_copies_of_the_last_one_compute_on_the_multipliers_of_both_first_ones(shared: Path) -> None:
+    """`down` waits for `up` and `gate`, each for itself: two arrays, each with a copy of it behind one of them."""
+    (kernel,) = read_manifest(shared).kernels
+    chosen = tomllib.loads((shared / "schedule.toml").read_text())["stc"]["parallelism"]
+    apart = {name: chosen[f"{name}_matmul0"]["lanes"] * chosen[f"{name}_matmul0"]["copies"] for name in ("up", "gate", "down")}
+    assert apart == {"up": 12, "gate": 12, "down": 24}
+    work = {task.name: task.work for task in kernel.tasks if task.work is not None and task.work.products}
+    arrays = [work[name] for name in ("array", "array_2")]
+    assert [one.at_once for one in arrays] == [12, 12]
+    assert sum(one.products for one in arrays) == 3 * 24 * 36
+    assert not [name for name in work if name.endswith("matmul0")]
+
+
+def test_the_array_is_a_unit(shared: Path) -> None:
+    """It starts by itself; what it gets and sends leads to the other unit and back."""
+    (kernel,) = read_manifest(shared).kernels
+    rest, array = kernel.units
+    parts = [f"{name}{part}" for name in ("array", "array_2") for part in ("", "_hand_out", "_send")]
+    assert (rest.starts, array.starts) == (True, False) and sorted(array.tasks) == sorted(parts)
+    linked = (shared / "connectivity.cfg").read_text()
+    ends = re.findall(r"^stream_connect=(\w+)_1\.(\w+):(\w+)_1\.", linked, re.MULTILINE)
+    assert {(one, other) for one, _, other in ends} == {(rest.name, array.name), (array.name, rest.name)}
+    assert {"array_weights", "array_2_weights"} <= {stream for one, stream, _ in ends if one == rest.name}
+    text = (shared / "kernel.cpp").read_text()
+    assert text.count("style=frp") == 2, "the loops of the sums flush"
+
+
+def test_a_schedule_gives_it_back(shared: Path, source: str, tmp_path: Path, stc: Stc) -> None:
+    schedule = shared / "schedule.toml"
+    said = tomllib.loads(schedule.read_text())["stc"]
+    assert said["options"]["contractions"] == "shared" and set(said["units"].values()) == {"main", "array"}
+    done = stc("compile", source, "--schedule", schedule, "--out", tmp_path / "again")
+    assert done.code == 0, done.stderr
+    for name in ("kernel.cpp", "connectivity.cfg", "manifest.json", "schedule.toml"):
+        assert (tmp_path / "again" / name).read_bytes() == (shared / name).read_bytes(), name
+
+
+def test_what_is_no_such_option(source: str, tmp_path: Path, stc: Stc) -> None:
+    out = ("--out", tmp_path / "out")
+    done = stc("compile", source, "--weight-ports", "in-turn", "--contractions", "in-turn", *out)
+    refused(done, "contractions is 'in-turn'; accepted: apart or shared")
+    done = stc("compile", source, "--contractions", "shared", *out)
+    refused(done, "contractions=shared with weight-ports=apart; accepted: weight-ports=in-turn, which says what takes turns")
+
+
+def test_a_budget_that_its_lanes_do_not_fit(source: str, tmp_path: Path, stc: Stc) -> None:
+    options = ("--weight-ports", "in-turn", "--contractions", "shared", "--quantize", FORMAT, "--budget", "dsp=5")
+    done = stc("compile", source, *options, "--out", tmp_path / "out")
+    refused(done, "one point of each computation at once, and the lanes of those that share multipliers, takes", "the budget has 5")
+
+
+def faulty(shared: Path, folder: Path, pattern: str, text: str) -> SimulationResult:
+    """What comes of a copy whose kernel has another text at one place."""
+    shutil.copytree(shared, folder)
+    changed, count = re.subn(pattern, text, (folder / "kernel.cpp").read_text(), count=1, flags=re.DOTALL)
+    assert count == 1
+    (folder / "kernel.cpp").write_text(changed)
+    return simulate(folder, optimisation=0)
+
+
+def test_a_sum_too_few_is_seen(shared: Path, tmp_path: Path) -> None:
+    """What `down` waits for does not come: the last sum of `up` is handed to nobody."""
+    ran = faulty(shared, tmp_path / "few", r"(void array_hand_out\(.*?sum < )6;", r"\g<1>5;")
+    assert ran.values.outcome == "deadlock"
+    assert "waits to read fifo 'up_matmul0_stream': " in str(ran.values.explanation)
+    assert "15 tokens written, 15 read; writer is array_hand_out" in str(ran.values.explanation)
+
+
+def test_parts_in_another_order_are_seen(shared: Path, tmp_path: Path) -> None:
+    """Weights of `down` for `up`, and the other way round."""
+    both = r"(void load_in_turn\([^{]*\{\n[^\n]*\n)(.*?)(  int8_t packed2.*?\n)(\}\n)"
+    ran = faulty(shared, tmp_path / "order", both, r"\1\3\2\4")
+    (out,) = ran.values.outputs
+    assert ran.values.outcome == "finished" and not ran.passed and out.wrong == out.elements == 24
