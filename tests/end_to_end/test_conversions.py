@@ -12,6 +12,8 @@ from stc.tools.compile import CompileRequest, compile_model
 from stc_testing.commands import Stc, refused
 from stc_testing.small import small_options
 
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
+
 LINEAR = """
 import torch
 
@@ -27,8 +29,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"{file}:linear"
 
 
-@pytest.mark.heavy
-@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
 def test_rounded_and_converted_by_adding(source: str, tmp_path: Path) -> None:
     """On all input sets: zeros, tiny, huge."""
     options = small_options(conversions="adders", quantize="bits=4,group=8,activations=group")
