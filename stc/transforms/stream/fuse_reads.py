@@ -76,7 +76,7 @@ class FuseReads(ModulePass):
 
 
 def _fuse_all(task: TaskOp, clock_ns: float) -> TaskOp:
-    """The task with all fills fused for which that is faster, in place of `task`; `task` itself where there are none."""
+    """The task with all fills fused for which that is no slower, in place of `task`; `task` itself where there are none."""
     kept, number = 0, len(list(fills(task)))
     while number > kept:
         task = _fused(task, kept, clock_ns)
@@ -86,13 +86,14 @@ def _fuse_all(task: TaskOp, clock_ns: float) -> TaskOp:
 
 
 def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
-    """The task with the fill of this number fused, in place of `task`; `task` itself where that is not faster."""
+    """The task with the fill of this number fused, in place of `task`; `task` itself where that is slower. As fast, it fills a
+    pipeline less."""
     trial = task.clone()
     Rewriter.insert_op(trial, InsertPoint.after(task))
     fill, use = list(fills(trial))[number]
     before = fill.iterations + use.iterations * _interval(use.loops[-1], clock_ns)
     after = use.iterations * _interval(_fuse(fill, use), clock_ns)
-    slower, faster = (trial, task) if after >= before else (task, trial)
+    slower, faster = (trial, task) if after > before else (task, trial)
     Rewriter.erase_op(slower)
     return faster
 
