@@ -57,6 +57,9 @@ OPERATORS, ADDERS = "operators", "adders"
 SHARED = "shared"
 """Contractions that take turns at a port compute on one set of multipliers; else each has its own (`APART`)."""
 
+_WORDS_OF = {"weight_ports": (APART, IN_TURN), "conversions": (OPERATORS, ADDERS), "contractions": (APART, SHARED)}
+"""What these options may be."""
+
 WIDEST_WORD_BITS = 512
 """Of a memory port where nothing else is said to passes: the widest that there is."""
 
@@ -152,12 +155,9 @@ class PipelineOptions(ArgSpecConvertible):
         if self.groups in SEPARATE and self.dies != PipelineOptions.dies:
             what = f"groups={self.groups} with dies={self.dies}, which places the units of all groups on one device"
             raise CompileError(what, accepted=f"dies={PipelineOptions.dies}, or groups={UNCHECKED} or {TOGETHER}")
-        if self.weight_ports not in (APART, IN_TURN):
-            raise CompileError(f"weight-ports is '{self.weight_ports}'", accepted=f"{APART} or {IN_TURN}")
-        if self.conversions not in (OPERATORS, ADDERS):
-            raise CompileError(f"conversions is '{self.conversions}'", accepted=f"{OPERATORS} or {ADDERS}")
-        if self.contractions not in (APART, SHARED):
-            raise CompileError(f"contractions is '{self.contractions}'", accepted=f"{APART} or {SHARED}")
+        for name, words in _WORDS_OF.items():
+            if (word := getattr(self, name)) not in words:
+                raise CompileError(f"{name.replace('_', '-')} is '{word}'", accepted=" or ".join(words))
         if self.contractions == SHARED and self.weight_ports != IN_TURN:
             what = f"contractions={SHARED} with weight-ports={self.weight_ports}"
             raise CompileError(what, accepted=f"weight-ports={IN_TURN}, which says what takes turns")

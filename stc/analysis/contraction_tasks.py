@@ -46,13 +46,11 @@ class ContractionTask:
 
     @property
     def terms(self) -> int:
-        loops = GenericLoops(self.generic)
-        return prod(loops.extents[loop] for loop in loops.reductions)
+        return GenericLoops(self.generic).terms
 
     @property
     def lanes(self) -> int:
-        loops = GenericLoops(self.generic)
-        return prod(loops.extents[loop] for loop in loops.parallels)
+        return GenericLoops(self.generic).sums
 
     @property
     def trips(self) -> list[int]:
@@ -92,7 +90,7 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
     if factors.root.parent not in blocks or any(op.parent is not blocks[-1] for op in (fills[0], weights.root, sums.root)):
         return None
     before = (factors.root, weights.root, fills[0])
-    if not all(op.is_before_in_block(_around(generic, op)) for op in before) or not generic.is_before_in_block(sums.root):
+    if not all(_is_before(op, generic) for op in before) or not generic.is_before_in_block(sums.root):
         return None
     if _does_more(task, generic, fills[0]) or not _in_order(generic, (factors, weights, sums)):
         return None
@@ -123,14 +121,10 @@ def _loops_around(generic: GenericOp, task: TaskOp) -> tuple[scf.ForOp, ...] | N
     return tuple(loops)
 
 
-def _around(generic: GenericOp, beside: Operation) -> Operation:
-    """What of the block of `beside` is `generic`, or has it inside."""
-    here: Operation = generic
-    while here.parent is not beside.parent:
-        parent = here.parent_op()
-        assert parent is not None
-        here = parent
-    return here
+def _is_before(op: Operation, generic: GenericOp) -> bool:
+    """Whether `op` comes before what of its block is `generic`, or has it inside."""
+    around = op.parent.find_ancestor_op_in_block(generic) if op.parent is not None else None
+    return around is not None and op.is_before_in_block(around)
 
 
 def _does_more(task: TaskOp, generic: GenericOp, fill: FillOp) -> bool:

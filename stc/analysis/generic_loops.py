@@ -106,6 +106,16 @@ class GenericLoops:
     def parallels(self) -> tuple[int, ...]:
         return tuple(loop for loop in range(len(self.extents)) if loop not in self.reductions)
 
+    @property
+    def terms(self) -> int:
+        """Of each sum: iterations of all reductions together."""
+        return prod(self.extents[loop] for loop in self.reductions)
+
+    @property
+    def sums(self) -> int:
+        """Entries of a result: iterations of all parallel loops together."""
+        return prod(self.extents[loop] for loop in self.parallels)
+
 
 def points_at_once(generic: GenericOp) -> int:
     """Points of the iteration space that the schedule of a generic computes in one cycle; 1 where it has none."""

@@ -12,16 +12,22 @@ from xdsl.ir import Operation, SSAValue
 from stc.analysis.loops import integer_constant
 
 DEEPEST = 8
-Known: TypeAlias = Callable[[SSAValue], int | None]
 _ANY = 1 << 16
 """More than any type has: what is shifted left by a number that is not known."""
 
 
-def bits_of_value(value: SSAValue, depth: int = DEEPEST, known: Known = lambda value: None) -> int:
+Known: TypeAlias = Callable[[SSAValue], int | None]
+"""Bits, with a sign, of a value that no operation makes; None where no more is known than its type."""
+
+
+def _nothing(value: SSAValue) -> None:
+    return None
+
+
+def bits_of_value(value: SSAValue, depth: int = DEEPEST, known: Known = _nothing) -> int:
     """Bits, with a sign, that every value of the integer (or of each lane) fits in: those of its type at most.
 
-    `depth`: operations behind it that are looked through. `known`: of a value that no operation makes, if more is known than its
-    type.
+    `depth`: operations behind it that are looked through. `known`: what is known of block arguments.
     """
     kind = value.type.element_type if isinstance(value.type, VectorType) else value.type
     assert isinstance(kind, IntegerType)
@@ -43,7 +49,7 @@ def low_zeros(value: SSAValue) -> int:
             return 0
 
 
-def unwrapped_bits(op: Operation, depth: int = DEEPEST, known: Known = lambda value: None) -> int:
+def unwrapped_bits(op: Operation, depth: int = DEEPEST, known: Known = _nothing) -> int:
     """Bits, with a sign, of what an operation on integers computes before it is cut back to the width of its type."""
 
     def bits(operand: SSAValue) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.linalg.ops import GenericOp
@@ -67,12 +66,7 @@ def _is_shareable(generic: GenericOp, parameters: Collection[SSAValue], sizes: R
 
 
 def _are_alike(one: GenericOp, other: GenericOp) -> bool:
-    return _terms(one) == _terms(other) and one.body.is_structurally_equivalent(other.body)
-
-
-def _terms(generic: GenericOp) -> int:
-    loops = GenericLoops(generic)
-    return prod(loops.extents[loop] for loop in loops.reductions)
+    return GenericLoops(one).terms == GenericLoops(other).terms and one.body.is_structurally_equivalent(other.body)
 
 
 def _last_parallel_extent(generic: GenericOp) -> int:

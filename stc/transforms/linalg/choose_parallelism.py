@@ -363,7 +363,7 @@ def _work(
     return Work(
         name=made[generic],
         points=prod(loops.extents),
-        sums=prod(loops.extents[loop] for loop in loops.parallels),
+        sums=loops.sums,
         point=_point(generic, cycle_ns),
         lane_extent=lane_extent,
         divided_extent=loops.extents[divided] if divided is not None else 1,

@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
-from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import generics_in
 from stc.analysis.host_work import functions_of, host_values
 from stc.transforms.linalg.entry_bits import bits_in_body
+from stc.transforms.linalg.inline_constants import scalar_constant
 
 MAGIC = 12582912.0
 """1.5 * 2^23: a float of this size counts in ones, so that what is added to it is rounded, half to even, into its lowest bits."""
@@ -91,7 +91,8 @@ def _leaves_few_bits(first: _Bound, last: _Bound) -> bool:
 
 
 def _constant(value: SSAValue) -> float | None:
-    return value.owner.value.value.data if isinstance(value.owner, arith.ConstantOp) and isa(value.owner.value, FloatAttr) else None
+    constant = scalar_constant(value)
+    return constant.value.data if isinstance(constant, FloatAttr) else None
 
 
 class ConvertByAdding(RewritePattern):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
@@ -52,8 +50,7 @@ def _bits_of_result(generic: GenericOp, result: OpResult) -> int:
     if not isinstance(made.owner, arith.AddiOp) or total not in made.owner.operands or not starts_at_zero(generic):
         return most
     term = next((operand for operand in made.owner.operands if operand is not total), total)
-    count = prod(loops.extents[loop] for loop in loops.reductions)
-    return min(most, bits_in_body(term) + (count - 1).bit_length())
+    return min(most, bits_in_body(term) + (loops.terms - 1).bit_length())
 
 
 def _bits_of_type(value: SSAValue) -> int:

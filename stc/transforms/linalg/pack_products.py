@@ -177,7 +177,7 @@ def _with_rows(
     if packed is None or not rows or not reductions:
         return None
     extent = loops.extents[reductions[-1]]
-    others = prod(loops.extents[loop] for loop in loops.reductions) // extent
+    others = loops.terms // extent
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
     if not blocks:
         return None

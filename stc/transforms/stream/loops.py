@@ -78,6 +78,13 @@ def before_terminator(block: Block) -> Builder:
     return Builder(InsertPoint.before(block.last_op))
 
 
+def loop_at(builder: Builder) -> scf.ForOp:
+    """The loop whose body `builder` appends to."""
+    loop = builder.insertion_point.block.parent_op()
+    assert isinstance(loop, scf.ForOp)
+    return loop
+
+
 def coordinates(builder: Builder, order: StreamOrder, ivs: Sequence[SSAValue], start: int = 0) -> list[SSAValue]:
     """The coordinate of the current token along each dimension.
 

@@ -41,7 +41,7 @@ from stc.dialects.use_def import operations_behind, through_reshapes, uses_throu
 from stc.iteration.order import Loop, StreamOrder
 from stc.network.units import complaint_about
 from stc.transforms.index_constant import index_constant
-from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest, order_nest, total
+from stc.transforms.stream.loops import before_terminator, coordinates, loop_at, loop_nest, order_nest, total
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
 
@@ -462,20 +462,14 @@ def _once(task: TaskOp, body: Sequence[Operation]) -> scf.ForOp:
     inside = _one_iteration(Builder(InsertPoint.before(task.terminator)))
     for op in body:
         inside.insert(op)
-    return _loop_at(inside)
+    return loop_at(inside)
 
 
 def _one_iteration(builder: Builder) -> Builder:
     """A new loop of one iteration, which drains."""
     _, inside = loop_nest(builder, [Loop(1, 1)], ["once"])
-    DRAINS.put(_loop_at(inside), None)
+    DRAINS.put(loop_at(inside), None)
     return inside
-
-
-def _loop_at(builder: Builder) -> scf.ForOp:
-    loop = builder.insertion_point.block.parent_op()
-    assert isinstance(loop, scf.ForOp)
-    return loop
 
 
 def _over_layers(builder: Builder, first: int, count: int, body: Sequence[Operation] = ()) -> Block:

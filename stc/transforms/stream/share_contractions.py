@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.dialects.linalg.ops import YieldOp as Yielded
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -27,7 +27,7 @@ from stc.iteration.order import Loop
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.assign_units import REST
-from stc.transforms.stream.loops import loop_nest, where_equal
+from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -200,7 +200,7 @@ class _Array:
         )
         zero = builder.insert(arith.ConstantOp(first.zero)).result
         (_, term), inside = loop_nest(builder, [Loop(self._count, 1), Loop(first.terms, 1)], ["sum", "term"])
-        STYLE.put(_loop_of(term), "frp")
+        STYLE.put(loop_at(inside), "frp")
         start = index_constant(inside, 0)
         at = start
         if self._at_once > 1:
@@ -249,9 +249,3 @@ def _buffer(builder: Builder, name: str, kind: Attribute, entries: int) -> SSAVa
     buffer = builder.insert(memref.AllocOp([], [], MemRefType(kind, [entries]))).memref
     buffer.name_hint = name
     return buffer
-
-
-def _loop_of(variable: SSAValue) -> scf.ForOp:
-    loop = variable.owner.parent_op() if isinstance(variable.owner, Block) else None
-    assert isinstance(loop, scf.ForOp)
-    return loop
