@@ -5,9 +5,8 @@ cycles after the one before and not before its tokens are there, a block is take
 backwards in time, where writers wait for their readers. The earliest run gives the cycles of the design without FIFO limits; the
 latest one starts every task as late as its consumers permit, so that little is stored.
 
-Tasks that wait for each other (such as feed each other between compute units, with all that share rings of blocks with them) are
-walked again and again, each held up by what the others did the last time, until nothing moves: times only grow on the way, so that
-it is the least solution, too.
+Tasks that wait for each other (such as feed each other between compute units, with all that share rings of blocks with them) walk
+beside each other, each as far as is known of the others.
 """
 
 from __future__ import annotations
@@ -21,17 +20,13 @@ import numpy as np
 
 from stc.diagnostics import UntimedError
 from stc.fifo.curves import SLOT_LATENCY, latency_of
-from stc.fifo.task_walk import RingTimes, TaskWalk
+from stc.fifo.task_walk import Followed, RingTimes, TaskWalk
 from stc.iteration.task_timeline import MIRRORED, Cycles, TaskTimeline, loops_of
 from stc.iteration.trace import Moment, Port
 from stc.network.graph import Channel, TaskGraph
 
 ROUNDS = 6
 """After so many runs with bounded FIFOs none is tried any more."""
-
-MOST_TURNS = 100
-"""How often tasks that wait for each other are walked: in each turn what goes round goes round once, which takes as many turns as
-there are layers in a launch, and a few. Where each token goes round it would take one for each, and no end where nothing moves."""
 
 
 @dataclass(frozen=True)
@@ -269,52 +264,38 @@ class _Walker:
         return [part for part in parts if graph.subgraph(part).number_of_edges()]
 
     def _walk_around(self, around: Sequence[str]) -> None:
-        """Walk tasks that wait for each other until none goes otherwise than the last time."""
-        for name in around:
-            self.found.walks.pop(name, None)  # what it began with
-        for _ in range(MOST_TURNS):
-            if not self._move(around):
-                for name in around:
-                    self._end(name)
-                return
-        what = f"tasks {', '.join(around)} wait for each other more than {MOST_TURNS} times, or for ever"
-        raise UntimedError(what, accepted="tasks that wait for each other less often, as layers of a launch do")
-
-    def _move(self, around: Sequence[str]) -> bool:
-        """Walk tasks once more, in turns where they share rings; whether one went otherwise."""
+        """Walk tasks that wait for each other, each as far as is known of the others, and again, until all have ended."""
         for ring in self.network.graph.rings:
             if ring.producer in around:
                 self.found.rings[ring.name] = RingTimes(ring.depth)
-        under_way: dict[str, tuple[TaskWalk, Iterator[None]]] = {}
-        otherwise = False
+        self.found.walks.update({name: self._walk(name) for name in around})
+        under_way = {name: (walk := self.found.walks[name], walk.walk(self.tasks[name].program)) for name in around}
+        if still := set(around) - {*_ended(under_way)}:
+            waiting = ", ".join(name for name in around if name in still)
+            raise UntimedError(f"tasks {waiting} wait for each other for ever", accepted="tasks, and rings, that end")
         for name in around:
-            walk = self._walk(name)
-            under_way[name] = walk, walk.walk(self.tasks[name].program)
-            for ended in _ended(under_way):
-                before, self.found.walks[ended] = self.found.walks.get(ended), under_way.pop(ended)[0]
-                otherwise = otherwise or before is None or not _are_alike(before, self.found.walks[ended])
-        if under_way:
-            raise UntimedError(f"tasks {', '.join(under_way)} wait for blocks of each other", accepted="rings that end")
-        return otherwise
+            self._end(name)
 
     def _other(self, fifo: Channel) -> str:
         return fifo.consumer if self.backwards else fifo.producer
 
     def _walk(self, name: str) -> TaskWalk:
         late = self.tasks[name].late
-        bounds: dict[Port, Cycles] = {}
+        bounds, followed = dict[Port, Cycles](), dict[Port, Followed]()
         for fifo in self.incoming[name]:
             other = self._other(fifo)
-            if other not in self.found.walks:  # a cycle, in its first round
-                continue
             source, target = (name, other) if self.backwards else (other, name)
             latency = latency_of(fifo.depth) + fifo.crossing
             apart = self.tasks[source].late[fifo.name, True] + latency - self.tasks[target].late[fifo.name, False]
-            bounds[fifo.name, self.backwards] = self.found.walks[other].issues[fifo.name, not self.backwards] + apart
+            port = fifo.name, not self.backwards
+            if other in self.done:
+                bounds[fifo.name, self.backwards] = self.found.walks[other].issues[port] + apart
+            else:  # they wait for each other
+                followed[fifo.name, self.backwards] = Followed(self.found.walks, other, port, apart)
         for fifo in self.outgoing[name]:
             if fifo.name in self.room:
                 bounds[fifo.name, True] = self.room[fifo.name] - late[fifo.name, True]
-        return TaskWalk(bounds, self.found.rings, self.begin, self.tasks[name].tokens)
+        return TaskWalk(bounds, self.found.rings, self.begin, self.tasks[name].tokens, followed)
 
     def _goes_as_before(self, name: str) -> bool:
         """Take a task, with all that it shares rings with, from the run before, if nothing holds any of them up longer."""

@@ -33,17 +33,40 @@ class RingTimes:
     )
 
 
+@dataclass(frozen=True)
+class Followed:
+    """A port of `task`, one of `walks` that is still on its way: token k moves `apart[k]` cycles behind its issue there, or any
+    token `apart[0]`."""
+
+    walks: Mapping[str, TaskWalk]
+    task: str
+    port: Port
+    apart: Cycles
+
+    @property
+    def known(self) -> int:
+        """Tokens whose issue is known so far."""
+        return self.walks[self.task].position[self.port]
+
+    def bounds(self, begin: int, count: int) -> Cycles:
+        """Of so many tokens; those that are not known yet mean nothing."""
+        tokens = slice(begin, begin + count)
+        return self.walks[self.task].issues[self.port][tokens] + (self.apart if len(self.apart) == 1 else self.apart[tokens])
+
+
 @dataclass
 class TaskWalk:
     """One task on its way.
 
-    `bounds[port][k]`: the cycle before which the iteration that moves token k does not issue. `moved` counts lock events.
+    `bounds[port][k]`: the cycle before which the iteration that moves token k does not issue; of ports in `followed` another task,
+    which is on its way as well, decides that. `moved` counts how often it went on.
     """
 
     bounds: Mapping[Port, Cycles]
     rings: Mapping[str, RingTimes]
     begin: int
     tokens: Mapping[Port, int]
+    followed: Mapping[Port, Followed] = field(default_factory=dict[Port, Followed])
 
     def __post_init__(self) -> None:
         self.now = self.begin
@@ -59,18 +82,20 @@ class TaskWalk:
         return found
 
     def walk(self, node: Node) -> Iterator[None]:
-        """Go through `node`; yields where a block is missing."""
+        """Go through `node`; yields where a block is missing, or where it is not known yet when a token may be moved."""
         match node:
             case TimedLockEvent():
                 yield from self._lock_event(node)
-            case Row() if has_lock_events(node):
+            case Loop():
+                yield from self._loop(node)
+            case Row():
                 for part in node.parts:
                     yield from self.walk(part)
             case Repeat() if has_lock_events(node):
                 for _ in range(node.count):
                     yield from self.walk(node.body)
-            case _:
-                self._go(node)
+            case Repeat():
+                yield from self._repeat(node)
 
     def _lock_event(self, event: TimedLockEvent) -> Iterator[None]:
         ring = self.rings[event.ring]
@@ -85,44 +110,60 @@ class TaskWalk:
         self.now = at + event.tail
         self.moved += 1
 
-    def _go(self, node: Node) -> None:
-        match node:
-            case Loop():
-                self._loop(node)
-            case Row():
-                for part in node.parts:
-                    self._go(part)
-            case Repeat():
-                self._repeat(node)
-            case TimedLockEvent():
-                raise AssertionError(node)
+    def _loop(self, loop: Loop) -> Iterator[None]:
+        first, begins = self.now + loop.head, {port: self.position[port] for port in loop.iterations}
+        known = -1
+        while known < loop.count:
+            before, known = known, self._known(loop, begins)
+            if known > before:
+                issues = self._issues(loop, first, begins)
+                self._note_first(known, loop, begins, first + issues)
+            if known < loop.count:
+                yield
+        self.now = first + int(issues[-1]) + loop.tail
 
-    def _loop(self, loop: Loop) -> None:
-        first = self.now + loop.head
+    def _known(self, loop: Loop, begins: Mapping[Port, int]) -> int:
+        """How many firings of a loop move only tokens of which it is known when they may be moved."""
+        known = loop.count
+        for port, iterations in loop.iterations.items():
+            if port in self.followed and (tokens := self.followed[port].known - begins[port]) < len(iterations):
+                known = min(known, int(iterations[tokens]))
+        return known
+
+    def _issues(self, loop: Loop, first: int, begins: Mapping[Port, int]) -> Cycles:
+        """When the firings of a loop issue, in cycles from `first`: of the first ones, as far as bounds are known."""
         ready: Cycles | None = None
         for port, iterations in loop.iterations.items():
-            if port not in self.bounds:
+            if (bounds := self._bounds(port, begins[port], len(iterations))) is None:
                 continue
-            begin, in_step = self.position[port], port in loop.in_step
-            earliest = self.bounds[port][begin : begin + len(iterations)] - first
+            in_step, earliest = port in loop.in_step, bounds - first
             if (earliest > (loop.unhindered if in_step else loop.unhindered[iterations])).any():
                 ready = np.zeros(loop.count, dtype=np.int64) if ready is None else ready
                 if in_step:
                     np.maximum(ready, earliest, out=ready)
                 else:
                     np.maximum.at(ready, iterations, earliest)
-        issues = loop.unhindered if ready is None else loop.issued(ready)
-        at = first + issues
-        self._note({port: at if port in loop.in_step else at[iterations] for port, iterations in loop.iterations.items()})
-        self.now = first + int(issues[-1]) + loop.tail
+        return loop.unhindered if ready is None else loop.issued(ready)
 
-    def _note(self, issues: Mapping[Port, Cycles]) -> None:
-        for port, times in issues.items():
-            begin = self.position[port]
-            self.issues[port][begin : begin + len(times)] = times
-            self.position[port] = begin + len(times)
+    def _bounds(self, port: Port, begin: int, count: int) -> Cycles | None:
+        """Of so many tokens of a port; None where nothing holds them up."""
+        if port in self.followed:
+            return self.followed[port].bounds(begin, count)
+        return self.bounds[port][begin : begin + count] if port in self.bounds else None
 
-    def _repeat(self, node: Repeat) -> None:
+    def _note_first(self, known: int, loop: Loop, begins: Mapping[Port, int], at: Cycles) -> None:
+        """Note the tokens of the first firings of a loop, which issue `at` these cycles."""
+        for port, iterations in loop.iterations.items():
+            moved = at if port in loop.in_step else at[iterations]
+            tokens = len(moved) if known == loop.count else int(np.searchsorted(iterations, known))
+            self._note(port, begins[port], moved[:tokens])
+
+    def _note(self, port: Port, begin: int, times: Cycles) -> None:
+        self.issues[port][begin : begin + len(times)] = times
+        self.position[port] = begin + len(times)
+        self.moved += 1
+
+    def _repeat(self, node: Repeat) -> Iterator[None]:
         """As many bodies at once as nobody holds up; one by one where somebody does."""
         body = stretched(node.body)
         rest = window = node.count
@@ -131,24 +172,26 @@ class TaskWalk:
             free = self._free(body, tried)
             if free > 0:
                 begins = self.now + np.arange(free, dtype=np.int64)[:, None] * body.cycles
-                self._note({port: (begins + times).ravel() for port, times in body.issues.items()})
+                for port, times in body.issues.items():
+                    self._note(port, self.position[port], (begins + times).ravel())
                 self.now += free * body.cycles
                 rest -= free
             if free == tried:
                 window = 2 * tried
                 continue
-            self._go(node.body)
+            yield from self.walk(node.body)
             rest -= 1
             window = max(1, free)
 
     def _free(self, body: Stretch, count: int) -> int:
-        """How many of the next `count` bodies nobody holds up."""
+        """How many of the next `count` bodies nobody holds up, as far as that is known."""
         for port, times in body.issues.items():
-            if port not in self.bounds:
-                continue
             begin = self.position[port]
-            bounds = self.bounds[port][begin : begin + count * len(times)].reshape(count, len(times))
-            earliest = (bounds - times).max(axis=1) - np.arange(count, dtype=np.int64) * body.cycles
+            if port in self.followed:
+                count = min(count, (self.followed[port].known - begin) // len(times)) if len(times) else count
+            if (bounds := self._bounds(port, begin, count * len(times))) is None:
+                continue
+            earliest = (bounds.reshape(count, len(times)) - times).max(axis=1) - np.arange(count, dtype=np.int64) * body.cycles
             held_up = np.flatnonzero(earliest > self.now)
             if len(held_up):
                 count = int(held_up[0])

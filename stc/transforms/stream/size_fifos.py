@@ -126,7 +126,7 @@ class SizeFifos(FindingPass):
     where that loses no cycle: a DMA that waits costs nothing. Where words come with gaps (bursts begin anew, ports are shared)
     it is as deep as the task has to run ahead for them to be there when they are needed (`stc.fifo.run_ahead`), the cheapest
     first, up to 1 MiB of a kernel; not where all depths are given. A kernel whose tasks are not modelled in time (blocks taken
-    under a condition in a pipelined loop, tasks that wait for each other too often to be followed) keeps the depths of
+    under a condition in a pipelined loop) keeps the depths of
     `set-fifo-depths` as what is required. Where sizes are known at run time there is a schedule at their maxima, in the middle
     and at 1, and a run to the end at every value, or at some where these are many: the depths are enough for each. What one
     schedule needs the next ones have for nothing (`FifoProblem.given`; a strategy may ignore it).
