@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import floor
+from math import floor, sqrt
 from operator import le
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ def in_one_binary(designs: Iterable[Counts]) -> Counts:
 class Budget:
     """Amounts of what `Counts` counts; None: the share of it that a plan of the platform may use, and all ports.
 
-    `parts`: designs beside each other that share all of it but the ports, each of which has as much.
+    `parts`: how often what a design may have is in all of it but the ports, which each design of a binary may have.
     """
 
     dsp: Amount | None = None
@@ -87,7 +87,7 @@ class Budget:
     bram: Amount | None = None
     uram: Amount | None = None
     ports: Amount | None = None
-    parts: int = 1
+    parts: float = 1
 
     @staticmethod
     def parse(text: str) -> Budget:
@@ -95,7 +95,7 @@ class Budget:
         found: dict[str, Amount] = {}
         known = Counts._fields
         whole, slash, parts = text.partition("/")
-        if slash and not re.fullmatch("[1-9][0-9]*", parts):
+        if slash and not re.fullmatch(r"[1-9][0-9]*(\.[0-9]+)?", parts):
             raise CompileError(f"budget has '/{parts}'", accepted="/ and a number from 1")
         for entry in () if whole == PLAN else whole.split(","):
             name, equals, amount = (part.strip() for part in entry.partition("="))
@@ -104,11 +104,11 @@ class Budget:
             if name in found:
                 raise CompileError(f"budget says {name} twice", accepted="each name once")
             found[name] = _amount(name, amount)
-        return Budget(**found, parts=int(parts or 1))
+        return Budget(**found, parts=float(parts or 1))
 
     def __str__(self) -> str:
         said = ",".join(f"{name}={amount}" for name, amount in self._said.items()) or PLAN
-        return said if self.parts == 1 else f"{said}/{self.parts}"
+        return said if self.parts == 1 else f"{said}/{self.parts:g}"
 
     @property
     def _said(self) -> dict[str, Amount]:
@@ -128,7 +128,7 @@ class Budget:
             if limits[name] > whole[name]:
                 what = f"budget says {name}={amount}, over 100 % of the platform's"
                 raise CompileError(what, where=platform.name, accepted=f"at most {whole[name]}")
-        return Counts(**{name: limit if name == "ports" else limit // self.parts for name, limit in limits.items()})
+        return Counts(**{name: limit if name == "ports" else floor(limit / self.parts) for name, limit in limits.items()})
 
 
 def _counts(platform: Platform, dies: Resources) -> dict[str, int]:
@@ -144,12 +144,22 @@ def _amount(name: str, text: str) -> Amount:
     raise CompileError(f"budget says {name}={text}", accepted="a number from 0, or a share from 0% to 100%")
 
 
-def part_of(budget: str, parts: int) -> str:
-    """The budget of each of so many designs that share `budget`; CompileError for what is none."""
+def part_of(budget: str, parts: float) -> str:
+    """The budget of a design for which so many parts as its own are in `budget`; CompileError for what is none."""
     if budget == SMALL:
         return budget
     whole = Budget.parse(budget)
-    return str(replace(whole, parts=parts * whole.parts))
+    return str(replace(whole, parts=round(parts * whole.parts, 2)))
+
+
+def parts_by_work(work: Mapping[str, int]) -> Mapping[str, float]:
+    """How often what each design of a binary may have is in the budget of all (`part_of`): of designs that run one after the other.
+
+    Each has a share that grows with the square root of its work: if its time is its work divided by its share, the sum of their
+    times is least so (by Lagrange: all have the same work over share squared).
+    """
+    roots = {name: sqrt(max(1, amount)) for name, amount in work.items()}
+    return {name: sum(roots.values()) / root for name, root in roots.items()}
 
 
 def most_ports(budget: str, platform: str) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +42,7 @@ from stc.manifest.model_schema import (
 from stc.manifest.schema import Manifest
 from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import PLAN, Counts, in_one_binary, part_of
+from stc.platforms.budget import PLAN, Counts, in_one_binary, part_of, parts_by_work
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
 from stc.tools.budget_fit import Fit, fit_of, limits_of
@@ -171,10 +173,18 @@ class ModelStages:
         named = replace(options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         return Start(request, model, named, request.plan.steps(named), 0, {"reference": model.reference}, tuple(layers))
 
+    @cached_property
+    def _parts(self) -> Mapping[str, float]:
+        """Of the budget, by the stage's name; a prompt is taken to be as long as what follows it."""
+        kinds, model = Counter(self.model.layer_kinds), self.model
+        of_layers = {kind: kinds[kind] * model.products(first) for kind, first in self.firsts.items()}
+        work = {stage_name(stage, kind): products for kind, products in of_layers.items() for stage in self.rows_of}
+        return parts_by_work(work | {HEAD: model.products(None)})
+
     def _options(self, layer: int | None, name: str) -> PipelineOptions:
         whole, schedule = self._request.options, stage_schedule(self._request.options.schedule, name)
         quantize = self.model.quantisation_of(layer, self._quantize)
-        budget = whole.budget if schedule else part_of(whole.budget, len(self.names))  # one binary has all of them
+        budget = whole.budget if schedule else part_of(whole.budget, self._parts[name])  # one binary has all of them
         alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
         options = replace(whole, quantize=quantize, budget=budget, schedule=schedule, **alone)
         found = with_schedule(options, self._request.given | OF_ALL_STAGES)

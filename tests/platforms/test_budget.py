@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions, stages
-from stc.platforms.budget import Budget, Counts, part_of, searched_limits
+from stc.platforms.budget import Budget, Counts, part_of, parts_by_work, searched_limits
 from stc.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -19,7 +21,7 @@ def test_what_is_not_named_is_the_plan() -> None:
     assert Budget.parse("dsp=100%,lut=33.5%").limits(U55C) == Counts(8304, 378_885, 1_132_500, 2841, 768, 32)
 
 
-@pytest.mark.parametrize("text", ["plan", "plan/3", "dsp=60%/2", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])
+@pytest.mark.parametrize("text", ["plan", "plan/3", "plan/1.42", "dsp=60%/2", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])
 def test_prints_as_read(text: str) -> None:
     assert str(Budget.parse(text)) == text
 
@@ -27,7 +29,21 @@ def test_prints_as_read(text: str) -> None:
 def test_a_part_is_of_all_but_ports() -> None:
     assert Budget.parse("plan/3").limits(U55C) == Counts(2214, 263_900, 377_500, 947, 256, 32)
     assert Budget.parse("dsp=60%,ports=29/2").limits(U55C) == Counts(2491, 395_850, 566_250, 1420, 384, 29)
+    assert Budget.parse("dsp=1000,ports=29/1.6").limits(U55C)[::5] == (625, 29)
     assert (part_of("plan", 3), part_of("dsp=60%/2", 3), part_of("small", 3)) == ("plan/3", "dsp=60%/6", "small")
+    assert part_of("plan/2", 1.415) == "plan/2.83"
+
+
+def test_parts_by_work_make_the_sum_of_times_least() -> None:
+    work = {"prefill": 900, "decode": 900, "head": 100, "nothing": 0}
+    shares = {name: 1 / part for name, part in parts_by_work(work).items()}
+
+    def time(of: dict[str, float]) -> float:
+        return sum(work[name] / share for name, share in of.items())
+
+    assert sum(shares.values()) == pytest.approx(1) and shares["prefill"] == shares["decode"] == pytest.approx(3 * shares["head"])
+    for more, less in permutations(["prefill", "decode", "head"], 2):
+        assert time(shares) < time(shares | {more: shares[more] + 0.01, less: shares[less] - 0.01})
 
 
 def test_order_and_spaces_do_not_matter() -> None:
@@ -45,6 +61,7 @@ def test_small_is_no_search() -> None:
         ("", "budget has ''; accepted: small, plan, or dsp, lut, ff, bram, uram, ports with"),
         ("plan/", "budget has '/'; accepted: / and a number from 1"),
         ("plan/2/2", "budget has '/2/2'"),
+        ("plan/0.5", "budget has '/0.5'"),
         ("small/2", "budget has 'small'"),
         ("dsp", "budget has 'dsp'"),
         ("dps=5", "budget has 'dps=5'"),

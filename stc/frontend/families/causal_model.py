@@ -323,10 +323,15 @@ class CausalModel:
 
     def quantisation_of(self, index: int | None, quantize: str) -> str:
         """What a format says of a decoder layer, or, of None, of what is behind the last; empty where that stays f32."""
-        return of_part(quantize, self._linear_layers(index), has_cache=index is not None)
+        return of_part(quantize, tuple(self._linear_layers(index)), has_cache=index is not None)
 
-    def _linear_layers(self, index: int | None) -> tuple[str, ...]:
-        return tuple(linear_layers(_head_of(self._model) if index is None else self._layers[index]))
+    def products(self, index: int | None) -> int:
+        """How many products of a token with weights a decoder layer computes, or, of None, what is behind the last."""
+        held = ([*layer.parameters(), *layer.buffers()] for layer in self._linear_layers(index).values())
+        return sum(max(tensor.numel() for tensor in tensors) for tensors in held)  # the largest is the matrix
+
+    def _linear_layers(self, index: int | None) -> Mapping[str, torch.nn.Module]:
+        return linear_layers(_head_of(self._model) if index is None else self._layers[index])
 
     @cached_property
     def _rest(self) -> ModelRest:
