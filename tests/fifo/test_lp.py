@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from timed_networks import UNLIMITED, random_network, run_bounded
+from timed_networks import UNLIMITED, cyclic_network, random_network, run_bounded
 
+from stc.diagnostics import UntimedError
 from stc.fifo.bounds import bounded_asap_schedule
 from stc.fifo.curves import FifoCurves, latency_of
 from stc.fifo.network_run import Network, bounded_run, earliest_run, latest_run
@@ -26,6 +27,22 @@ USABLE = load_platform("u55c").usable
 def test_the_earliest_run_is_the_execution_with_unlimited_fifos(seed: int) -> None:
     network = random_network(seed)
     assert earliest_run(network).makespan == run_bounded(network, {fifo.name: UNLIMITED for fifo in network.graph.fifos})
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_earliest_run_of_tasks_that_wait_for_each_other(seed: int) -> None:
+    """More often than tasks are walked, and within loops."""
+    network = cyclic_network(seed, 120 if seed % 8 == 0 else 3)
+    assert earliest_run(network).makespan == run_bounded(network, {fifo.name: UNLIMITED for fifo in network.graph.fifos})
+
+
+def test_tasks_that_wait_for_each_other_for_ever() -> None:
+    loop = {name: Loop(1, 1, 0, 2, {(f"to {name}", False): np.zeros(1, int), (f"to {other}", True): np.zeros(1, int)},
+                       {(f"to {name}", False): np.zeros(1, int), (f"to {other}", True): np.ones(1, int)})
+            for name, other in (("a", "b"), ("b", "a"))}  # fmt: skip
+    graph = TaskGraph.of([Channel("to a", "b", "a", 9, 9, 8), Channel("to b", "a", "b", 9, 9, 8)])
+    with pytest.raises(UntimedError, match="tasks a, b wait for each other for ever"):
+        earliest_run(Network([TaskTimeline(name, loop[name]) for name in loop], graph))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -124,6 +124,32 @@ def random_network(seed: int) -> Network:
     return Network(timelines, TaskGraph.of(fifos))
 
 
+def cyclic_network(seed: int, rounds: int) -> Network:
+    """A random network, again and again, of which each round waits for what its last task sends back at the end of the one before.
+
+    The first and the last task also wait for each other within two loops, token by token."""
+    network, chance = random_network(seed), random.Random(seed)
+    first, *_, last = (task.name for task in network.tasks)
+    back, tokens = Channel("back", last, first, UNLIMITED, UNLIMITED, 32), chance.randint(1, 4)
+    echo, answer = Channel("echo", first, last, UNLIMITED, UNLIMITED, 32), Channel("answer", last, first, UNLIMITED, UNLIMITED, 32)
+    programs: dict[str, Node] = {task.name: task.program for task in network.tasks}
+    taken, sent = _pipeline([("back", False)], tokens, chance), _pipeline([("back", True)], tokens, chance)
+    # Of token k + 1 the one loop sends what it takes as token k of the other, whose loop takes it before it sends the same.
+    ahead, beside = np.arange(tokens), np.arange(tokens) + 1
+    asks = Loop(tokens + 1, 1, 0, 3, {("echo", True): ahead, ("answer", False): beside}, _late(("echo", "answer"), tokens, 2))
+    answers = Loop(tokens, 1, 0, 3, {("echo", False): ahead, ("answer", True): ahead}, _late(("answer", "echo"), tokens, 2))
+    programs[first] = Row((programs[first], asks, Repeat(Row((taken, programs[first], asks)), rounds - 1)))
+    programs[last] = Row((Repeat(Row((programs[last], answers, sent)), rounds - 1), programs[last], answers))
+    programs |= {name: Repeat(program, rounds) for name, program in programs.items() if name not in (first, last)}
+    graph = TaskGraph.of([*network.graph.fifos, back, echo, answer])
+    return Network([TaskTimeline(name, program) for name, program in programs.items()], graph)
+
+
+def _late(names: tuple[str, str], tokens: int, depth: int) -> dict[Port, np.ndarray]:
+    """Of a loop that writes the first of two channels, and reads the second."""
+    return {(names[0], True): np.full(tokens, depth), (names[1], False): np.zeros(tokens, dtype=np.int64)}
+
+
 def _program(task: str, fifos: list[Channel], tokens: Mapping[str, int], repeats: int, chance: random.Random) -> Node:
     """Loops over some ports at once, in some order, some that only compute, all of it again and again."""
     ports: list[Port] = [(fifo.name, False) for fifo in fifos if fifo.consumer == task]
