@@ -112,7 +112,7 @@ class TaskWalk:
 
     def _loop(self, loop: Loop) -> Iterator[None]:
         first, begins = self.now + loop.head, {port: self.position[port] for port in loop.iterations}
-        known = -1
+        known, issues = -1, loop.unhindered
         while known < loop.count:
             before, known = known, self._known(loop, begins)
             if known > before:

@@ -273,8 +273,9 @@ def draw_references(
             unrounded = {key: array for key, array in computed.items() if array.dtype != golden[key].dtype}
             exact = {} if unquantised is None else sizes.returned(unquantised(there, None), inputs)
             noisy = partial(_noisy, run, sizes, inputs, there, random)
-            moved = uncertainty(computed, noisy, frozenset(rows.name for rows in sizes.appends.values()))
-            found.append(Reference(name, inputs, golden, moved, unquantised=exact, unrounded=unrounded))
+            rounded = frozenset(rows.name for rows in sizes.appends.values())
+            moves = partial(uncertainty, computed, noisy, rounded)
+            found.append(Reference(name, inputs, golden, moves, rounded, unquantised=exact, unrounded=unrounded))
         except CompileError as error:
             if name == EXAMPLE:
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -17,20 +18,30 @@ Arrays = Mapping[str, np.ndarray]
 class Reference:
     """One draw of inputs and the model's outputs for it, by `stc.name`.
 
-    `uncertainty`: for float outputs, and integers that are rounded floats, by how much rounding errors alone move each entry
-    (absolute, f64); 0 where it is missing,
-    infinite where they make a number of an infinity or NaN, or the reverse. `unspecified`: the entries, True, that the model leaves
-    undefined; none of an output that is missing. `unquantised`: where the outputs are of quantised layers, those of the f32 model.
-    `unrounded`: of outputs of bf16, which are their bits in int16, the f32 that they are rounded from: their uncertainty is of it.
+    `moves` finds `uncertainty`, which takes many runs of the model. `rounded`: the integer outputs that are rounded floats.
+    `unspecified`: the entries, True, that the model leaves undefined; none of an output that is missing. `unquantised`: where the
+    outputs are of quantised layers, those of the f32 model. `unrounded`: of outputs of bf16, which are their bits in int16, the f32
+    that they are rounded from: their uncertainty is of it.
     """
 
     name: str
     inputs: Arrays
     golden: Arrays
-    uncertainty: Arrays = field(default_factory=dict[str, np.ndarray])
+    moves: Callable[[], Arrays] = dict[str, np.ndarray]
+    rounded: frozenset[str] = frozenset()
     unspecified: Arrays = field(default_factory=dict[str, np.ndarray])
     unquantised: Arrays = field(default_factory=dict[str, np.ndarray])
     unrounded: Arrays = field(default_factory=dict[str, np.ndarray])
+
+    @property
+    def uncertainty(self) -> Arrays:
+        """For outputs of floats, and those that are `rounded`, by how much rounding errors alone move each entry (absolute, f64): 0
+        where it is missing, infinite where they make a number of an infinity or NaN, or the reverse."""
+        return self._moved
+
+    @cached_property
+    def _moved(self) -> Arrays:
+        return self.moves()
 
 
 @dataclass(frozen=True)

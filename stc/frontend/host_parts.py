@@ -197,8 +197,11 @@ class HostCut:
         gives = self.gives
         given = {name: reference.golden[name] for name in gives}
         rest = {name: array for name, array in reference.golden.items() if name not in gives}
-        moved = {name: array for name, array in reference.uncertainty.items() if name not in gives}
-        return replace(reference, inputs={**reference.inputs, **given}, golden=rest, uncertainty=moved)
+
+        def moves() -> dict[str, np.ndarray]:
+            return {name: array for name, array in reference.uncertainty.items() if name not in gives}
+
+        return replace(reference, inputs={**reference.inputs, **given}, golden=rest, moves=moves)
 
     def parts(self, factory: Factory | None) -> tuple[HostPart, ...]:
         """One for each call, with what host.py runs; CompileError where that can be neither exported nor made again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, TensorType
@@ -126,8 +127,9 @@ class _Chain:
         inputs = self.signature.joined([inputs.get(draw, layer.inputs) for inputs, layer in zip(drawn, layers, strict=True)])
         golden = self.run(inputs, None)
         noise = np.random.default_rng(KNOWN.index(draw) if draw in KNOWN else len(KNOWN))
-        rounded = frozenset(name for each in layers[0].references if each.name == draw for name in each.uncertainty)
-        return Reference(draw, inputs, golden, uncertainty(golden, lambda: self.run(inputs, noise), rounded))
+        rounded = frozenset(name for each in layers[0].references if each.name == draw for name in each.rounded)
+        moves = partial(uncertainty, golden, lambda: self.run(inputs, noise), rounded)
+        return Reference(draw, inputs, golden, moves, rounded)
 
 
 def _ranks(entries: Iterable[DictionaryAttr] | None, types: Iterable[Attribute]) -> dict[str, int]:

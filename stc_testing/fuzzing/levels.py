@@ -320,7 +320,7 @@ class CaseRun:
             for (name, narrow), wide in zip(golden.items(), executed_in_double(self.case.text, self.check.inputs), strict=True)
             if narrow.dtype == np.float32
         }
-        return (Reference("example", inputs, golden, uncertainty),)
+        return (Reference("example", inputs, golden, lambda: uncertainty),)
 
 
 def _chosen(module: ModuleOp) -> list[str]:

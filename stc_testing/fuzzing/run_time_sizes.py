@@ -159,7 +159,7 @@ class _Run(CaseRun):
                  for (name, narrow), wide in zip(golden.items(), draw.wide, strict=True)}
         in_place = self.check.names[-1:] if self.program.append is not None else []
         missing = {name: np.isnan(array) for name, array in golden.items() if name not in in_place}
-        return Reference(f"at_{draw.position}", inputs, golden, moved, missing)
+        return Reference(f"at_{draw.position}", inputs, golden, lambda: moved, unspecified=missing)
 
 
 @dataclass(frozen=True)
