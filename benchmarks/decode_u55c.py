@@ -2,13 +2,15 @@
 
     python benchmarks/decode_u55c.py [--model NAME] [--json] [--write] [--again] [ROW ...]
 
-A row is a model that writes some tokens behind a prompt. Its decoder layer (one of each kind) and its head are compiled as `stc
-generate` compiles them, each within its part of the plan's budget, since one binary has both, and the emitted C++ is run with time:
-the layer at the first position, in the middle, and at the last, between which its cycles are taken to lie on lines. A token takes
-the cycles of all its layers and of the head, and a launch for each of them, as the platform says what one costs. *Asked* is what
-the project wants. Bytes are what crosses the memory ports, counted in the emitted loops; shares are of 460 GB/s, the card's peak,
-and of the 425 GB/s that were measured on such cards. Resources are estimated, of both designs together. Prefill is in none of this.
-Rows are kept in benchmarks/data/decode_u55c.json, each with the commit at which it was measured.
+A row is a model that writes some tokens behind a prompt. Its layers (as many in a launch as one can have, `--layers`) and its
+head are compiled as `stc compile --stage model --rows 1` compiles them, each within its part of the plan's budget, since one
+binary has both, once for all lengths of a model. The emitted C++ is run with time, with every layer of a launch: at the first
+position, in the middle, and at the last, between which cycles are taken to lie on lines. A token takes the cycles of all layers
+and of the head, and a launch for each of them, as the platform says what one costs. The prompt goes through the same designs,
+token by token, without the head but for the last. *Asked* is what the project wants. Bytes are what crosses the memory ports,
+counted in the emitted loops; shares are of 460 GB/s, the card's peak, and of the 425 GB/s that were measured on such cards.
+Resources are estimated, of both designs together. Rows are kept in benchmarks/data/decode_u55c.json, each with the commit at
+which it was measured.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +31,13 @@ from measured_at import measured_at
 
 from stc.frontend.draws import EXAMPLE
 from stc.frontend.sources import find_language_model
+from stc.manifest.model_schema import DECODE, HEAD
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import PLAN, part_of
 from stc.platforms.platform import load_platform
-from stc.quantisation.formats import DTYPES
-from stc.simulation.simulate import timed_design
+from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.timing_table import SimulationOptions
-from stc.tools.compile import CompileRequest, compile_model
+from stc.tools.compile import compile_from
+from stc.tools.language_model import ModelStages, model_request
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "decode.md"
 DATA = Path(__file__).parent / "data" / "decode_u55c.json"
@@ -44,11 +47,15 @@ CLOCKS = tuple(PLATFORM.clocks_mhz)
 PEAK, SUSTAINED = 460e9, 425e9
 """Bytes a second."""
 
-FORMAT = f"{DTYPES['w4a8']},activations=group,kv=int8,attention=int8"
+FORMAT = "bits=4,group=128,activations=group,kv=int8,attention=int8"
+SHARED = PipelineOptions(weight_ports="in-turn", contractions="shared", conversions="adders", rows=1)
+"""Contractions take turns in one array, which each port brings the weights of several; a prompt has no design of its own."""
+
 COLUMNS = (
-    "model, prompt and tokens", "format", "cycles of a layer at the first, middle, last position", "of the head", "launches",
-    *(f"tokens per second at {clock} MHz" for clock in CLOCKS),
-    "asked", "bytes of a token", "of 460, 425 GB/s", "DSP, LUT, BRAM18, URAM", "seconds to compile and run", "measured on",
+    "model, prompt and tokens", "format", "layers of a launch", "cycles of a launch at the first, middle, last position",
+    "of the head", "launches", *(f"tokens per second at {clock} MHz" for clock in CLOCKS), "asked",
+    f"ms to the first token at {CLOCKS[0]} MHz", "bytes of a token", "of 460, 425 GB/s", "DSP, LUT, BRAM18, URAM",
+    "seconds to compile", "measured on",
 )  # fmt: skip
 
 
@@ -68,25 +75,33 @@ class Case:
         last = self.prompt + self.tokens - 2  # the first token comes from the prompt's own pass
         return self.prompt, (self.prompt + last) // 2, last
 
+    @property
+    def of_prompt(self) -> tuple[int, int, int]:
+        """The first position of the prompt, one in the middle, and the last."""
+        return 0, (self.prompt - 1) // 2, self.prompt - 1
 
+
+LENGTHS = (32, 64, 128, 256)
 CASES: Mapping[str, Case] = {
     "gpt2-tiny [16:16]": Case("gpt2-tiny", 16, 16),
     **{f"gpt2-medium [{length}:{length}]": Case("gpt2-medium", length, length, asked)
        for length, asked in ((32, None), (64, None), (128, 1560), (256, 1450))},
     **{f"{model} [{length}:{length}]": Case(model, length, length, asked if length == 128 else None)
-       for model, asked in (("qwen2.5-0.5b", 1335), ("tinyllama-1.1b", 637), ("gemma3-1b", 660)) for length in (32, 64, 128, 256)},
+       for model, asked in (("qwen2.5-0.5b", 1335), ("tinyllama-1.1b", 637), ("gemma3-1b", 660)) for length in LENGTHS},
     **{f"{model}-tiny [16:16]": Case(f"{model}-tiny", 16, 16) for model in ("qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")},
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured: `layer`, the cycles of the mean layer at each of the case's positions, `head` those of the head, and bytes
-    that a token moves."""
+    """What was measured: `launch`, the cycles of the mean launch of `layers` layers at each of the case's positions, `prompt` at
+    those of its prompt, `launches` of them for a token, `head` the cycles of the head, and bytes that a token moves."""
 
     design: str
     layers: int
-    layer: tuple[float, ...]
+    launches: int
+    launch: tuple[float, ...]
+    prompt: tuple[float, ...]
     head: int
     bytes: int
     resources: Mapping[str, int]
@@ -96,54 +111,94 @@ class Row:
     @property
     def cycles(self) -> float:
         """Of a token, on the average of all positions."""
-        first, middle, last = self.layer
-        return self.layers * (first + 2 * middle + last) / 4 + self.head
+        return self.launches * _mean(self.launch) + self.head
 
     def tokens_per_second(self, clock: float) -> float:
-        """With a launch for each layer and one for the head."""
-        return 1e6 / (self.cycles / clock + (self.layers + 1) * PLATFORM.launch_us)
+        """With all launches of layers and that of the head."""
+        return 1e6 / (self.cycles / clock + (self.launches + 1) * PLATFORM.launch_us)
+
+    def first_token(self, clock: float) -> float:
+        """Milliseconds: the prompt's tokens one by one, and the head."""
+        launches = CASES[self.design].prompt * self.launches
+        return ((launches * _mean(self.prompt) + self.head) / clock + (launches + 1) * PLATFORM.launch_us) / 1e3
+
+
+def _mean(cycles: Sequence[float]) -> float:
+    """Of what lies on lines between three positions."""
+    first, middle, last = cycles
+    return (first + 2 * middle + last) / 4
+
+
+@dataclass(frozen=True)
+class _Accelerator:
+    """The designs of a model: those of its kinds of layers, with how many launches of each a token takes, and that of the head."""
+
+    layers: int
+    kinds: Sequence[tuple[int, TimedDesign]]
+    head: TimedDesign
+    resources: Mapping[str, int]
+    seconds: int
+
+
+@cache
+def _accelerator(model: str, quantize: str) -> _Accelerator:
+    """Compiled for the longest of the model's cases; kept as long as the program runs."""
+    begin, folder = time.perf_counter(), Path(_FOLDERS.name) / f"{model} {quantize}"
+    max_seq = max(case.prompt + case.tokens for case in CASES.values() if case.model == model)
+    source = find_language_model(model, max_seq=max_seq, seed=0, weights=None)
+    layers = len(source.model.layer_kinds) if len(set(source.model.layer_kinds)) == 1 else 1
+    several = {"layers": layers, "units": "memory"} if layers > 1 else {}
+    options = replace(SHARED, quantize=quantize, **several)
+    stages = ModelStages(model_request(model, max_seq, None, 0, options), source)
+
+    resources, told = Counter[str](), list[str]()
+
+    def tell(step: str) -> None:
+        if (now := step.split(": ")[0]) not in told[-1:]:
+            told.append(now)
+            print(f"  {now}", file=sys.stderr, flush=True)
+
+    def compiled(stage: str, kind: str) -> TimedDesign:
+        out = folder / f"{stage}{kind}"
+        start = stages.start(stage, kind, sized=stage != HEAD)
+        one_input = replace(start.request, check_inputs=(EXAMPLE,))
+        report = compile_from(replace(start, request=one_input), out, tell, {"export": 0.0})
+        resources.update(report["resources"]["total"])
+        return timed_design(out)
+
+    kinds = [(stages.launched(kind), compiled(DECODE, kind)) for kind in stages.firsts]
+    head = compiled(HEAD, "")
+    return _Accelerator(layers, kinds, head, dict(resources), round(time.perf_counter() - begin))
+
+
+_FOLDERS = tempfile.TemporaryDirectory(prefix="decode_u55c_")
+"""Of what is compiled, until the program ends."""
 
 
 def measure(name: str) -> Row:
-    """Compile and run a layer of each kind, and the head."""
-    case, begin = CASES[name], time.perf_counter()
+    """Run the designs of a case's model, compiled if they are not yet."""
+    case = CASES[name]
     at = measured_at().removeprefix("Measured on ").removesuffix(".")
-    max_seq = case.prompt + case.tokens
-    model = find_language_model(case.model, max_seq=max_seq, seed=0, weights=None).model
-    kinds = Counter(model.layer_kinds)
-    options = PipelineOptions(budget=part_of(PLAN, 2 * len(kinds) + 1))  # prefill is in the binary, too
-    cycles, moved, resources = [0.0] * len(case.positions), 0, Counter[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (kind, count) in enumerate(kinds.items()):
-            layer = model.layer_kinds.index(kind)
-            quantised = PipelineOptions(budget=options.budget, quantize=model.quantisation_of(layer, case.quantize))
-            given: dict[str, Any] = {"stage": "decode", "max_seq": max_seq, "run_time_sizes": True, "layer": layer}
-            request = CompileRequest(case.model, options=quantised, check_inputs=(EXAMPLE,), **given)
-            places = [{"pos": position} for position in case.positions]
-            found, taken = _runs(request, Path(folder) / str(number), places)
-            cycles = [before + count * each for before, (each, _) in zip(cycles, found, strict=True)]
-            moved += count * found[1][1]
-            resources.update(taken)
-        quantised = PipelineOptions(budget=options.budget, quantize=model.quantisation_of(None, case.quantize))
-        request = CompileRequest(case.model, stage="head", options=quantised, check_inputs=(EXAMPLE,))
-        ((head, of_head),), taken = _runs(request, Path(folder) / "head", [{}])
-        resources.update(taken)
-    layers = sum(kinds.values())
-    mean = tuple(round(each / layers, 1) for each in cycles)
-    return Row(name, layers, mean, head, moved + of_head, dict(resources), round(time.perf_counter() - begin), at)
+    made = _accelerator(case.model, case.quantize)
+    launches = sum(count for count, _ in made.kinds)
+
+    def mean_launch(position: int) -> float:
+        return sum(count * _cycles(design, {"pos": position}) for count, design in made.kinds) / launches
+
+    launch = tuple(round(mean_launch(position), 1) for position in case.positions)
+    prompt = tuple(round(mean_launch(position), 1) for position in case.of_prompt)
+    head = _cycles(made.head, {})
+    middle = {"pos": case.positions[1]}
+    moved = sum(count * sum(bytes_at(design.manifest, middle).values()) for count, design in made.kinds)
+    moved += sum(bytes_at(made.head.manifest, {}).values())
+    return Row(name, made.layers, launches, launch, prompt, head, moved, made.resources, made.seconds, at)
 
 
-def _runs(
-    request: CompileRequest, out: Path, places: Sequence[Mapping[str, int]]
-) -> tuple[list[tuple[int, int]], Mapping[str, int]]:
-    """Cycles and bytes of the design at each of the values of its scalars, and what it takes."""
-    report: Mapping[str, Any] = compile_model(request, out)
-    timed, found = timed_design(out), list[tuple[int, int]]()
-    for values in places:
-        cycles = timed.run(SimulationOptions(at=values), report=None).cycles
-        assert cycles is not None, f"{out} does not end at {values}"
-        found.append((cycles, sum(bytes_at(timed.manifest, values).values())))
-    return found, report["resources"]["total"]
+def _cycles(design: TimedDesign, values: Mapping[str, int]) -> int:
+    """Of a launch with these scalars."""
+    cycles = design.run(SimulationOptions(at=values), report=None).cycles
+    assert cycles is not None, f"{design.manifest.kernels[0].name} does not end at {values}"
+    return cycles
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -158,15 +213,17 @@ def _cells(row: Row) -> list[str]:
     shares = " ".join(f"{row.bytes * speeds[0] / rate:.1%}" for rate in (PEAK, SUSTAINED))
     asked = "" if case.asked is None else f"{case.asked:,}"
     taken = " ".join(f"{row.resources[name]:,}" for name in ("dsp", "lut", "bram18", "uram"))
-    cycles = " ".join(f"{each:,.0f}" for each in row.layer)
-    return [row.design, f"`{case.quantize}`", cycles, f"{row.head:,}", str(row.layers + 1), *(f"{each:.1f}" for each in speeds),
-            asked, f"{row.bytes:,}", shares, taken, str(row.seconds), row.measured]
+    cycles = " ".join(f"{each:,.0f}" for each in row.launch)
+    return [row.design, f"`{case.quantize}`", str(row.layers), cycles, f"{row.head:,}", str(row.launches + 1),
+            *(f"{each:.1f}" for each in speeds), asked, f"{row.first_token(CLOCKS[0]):.1f}", f"{row.bytes:,}", shares, taken,
+            str(row.seconds), row.measured]
 
 
 def as_json(row: Row) -> dict[str, Any]:
     """What --json prints of a row, beside its fields."""
-    speed = row.tokens_per_second(CLOCKS[0])
-    return {"tokens_per_second": speed, "format": CASES[row.design].quantize, "cycles_of_a_token": row.cycles}
+    speed, first = row.tokens_per_second(CLOCKS[0]), row.first_token(CLOCKS[0])
+    said = {"format": CASES[row.design].quantize, "cycles_of_a_token": row.cycles}
+    return {"tokens_per_second": speed, "ms_to_the_first_token": first} | said
 
 
 KEPT = KeptRows(

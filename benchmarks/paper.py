@@ -176,14 +176,11 @@ def _decoded(paper: Paper, design: str) -> Ours | None:
 
 
 def _first(paper: Paper, design: str) -> Ours | None:
-    """Milliseconds to the first token: layers and head, or layers in f32."""
+    """Milliseconds to the first token: of the whole model, or its layers in f32."""
+    if (row := decode_u55c.KEPT.known().get(design)) is not None:
+        return Ours(row.first_token(PLATFORM.clock_mhz), f"simulated, the prompt token by token: {row.measured}")
     model, tokens = _model_of(design), tokens_of(design)
-    layers, prompt = paper.layers(model), paper_rows.STORE.known().get(f"{model} prompt of {tokens}")
-    if prompt is not None and prompt.cycles is not None:
-        head = decode_u55c.KEPT.known().get(design)
-        cycles, launches = layers * prompt.cycles + (head.head if head else 0), layers + (1 if head else 0)
-        said = "simulated" if head else "simulated, layers alone"
-        return Ours(_milliseconds(cycles, launches), f"{said}: {prompt.measured}", whole=head is not None)
+    layers = paper.layers(model)
     if (block := planned_blocks.ROWS.known().get(f"{model}, {tokens} tokens")) is None:
         return None
     said = "simulated, layers alone, in f32, all of the plan for one"
@@ -240,14 +237,12 @@ def decode(paper: Paper) -> Table:
 
 def ttft(paper: Paper) -> Table:
     note = f"Milliseconds from the prompt to the first token, at {PLATFORM.clock_mhz} MHz, with launches. Less is better."
-    needs = paper.needs(paper_rows.STORE, paper_rows.PROMPTS)
-    return _compared(paper, "ttft", _first, "Time to the first token (tables 4 and 5)", note, needs)
+    return _compared(paper, "ttft", _first, "Time to the first token (tables 4 and 5)", note, _speeds(paper))
 
 
 def latency(paper: Paper) -> Table:
     note = "Milliseconds from the prompt to the last token: ttft, and all tokens at the speed of decode. Less is better."
-    needs = [*_speeds(paper), *paper.needs(paper_rows.STORE, paper_rows.PROMPTS)]
-    return _compared(paper, "latency", _last, "Latency (tables 4 and 5)", note, needs)
+    return _compared(paper, "latency", _last, "Latency (tables 4 and 5)", note, _speeds(paper))
 
 
 def summary(paper: Paper) -> Table:

@@ -15,39 +15,31 @@ from measured_at import measured_at
 from stc.diagnostics import CompileError
 from stc.frontend.draws import EXAMPLE
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import PLAN, SMALL, part_of
+from stc.platforms.budget import PLAN, SMALL
 from stc.quantisation.formats import DTYPES
 from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.compile import CompileRequest, compile_model
 
 DATA = Path(__file__).parent / "data" / "paper.json"
-W4A8 = f"{DTYPES['w4a8']},activations=group,kv=int8,attention=int8"
-"""As the decode rows of benchmarks/decode_u55c.py."""
-
 MODELS = ("gpt2-medium", "qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")
 """Those of the publication."""
 TINY, TINY_TOKENS, TOKENS = "gpt2-tiny", 8, 32
 STRATEGIES = ("published-normal", "published-conservative", "no-stall")
-LENGTHS = (32, 64, 128, 256)
 TILES, UNROLLS, C_MAX = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256), (8192, 16384, 32768, 65536)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A block of `model` for `tokens` of a prompt. `max_seq`: positions of its cache, 0 for none. `options`: of the compile.
-    `timed`: whether it runs."""
+    """A block of `model` for `tokens` of a prompt. `options`: of the compile. `timed`: whether it runs."""
 
     model: str
     tokens: int
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    max_seq: int = 0
     timed: bool = True
 
     def request(self) -> CompileRequest:
-        placed: dict[str, Any] = {"max_seq": self.max_seq, "run_time_sizes": True} if self.max_seq else {}
-        options = PipelineOptions(**self.options)
-        return CompileRequest(self.model, seq=self.tokens, options=options, check_inputs=(EXAMPLE,), **placed)
+        return CompileRequest(self.model, seq=self.tokens, options=PipelineOptions(**self.options), check_inputs=(EXAMPLE,))
 
 
 def _blocks() -> Mapping[str, Case]:
@@ -59,13 +51,6 @@ def _blocks() -> Mapping[str, Case]:
                 options = {"budget": budget, "quantize": quantize}
                 cases[f"{model}, {tokens} tokens, {dtype}, {searched}"] = Case(model, tokens, options, timed=False)
     return cases
-
-
-def _prompts() -> Mapping[str, Case]:
-    """A whole prompt in a layer behind an empty cache, in a third of the plan: decode and head have one each."""
-    part = {"budget": part_of(PLAN, 3), "quantize": W4A8}
-    prompts = ((TINY, 16), *((model, length) for model in MODELS for length in LENGTHS))
-    return {f"{model} prompt of {length}": Case(model, length, part, max_seq=2 * length) for model, length in prompts}
 
 
 def _strategies() -> Mapping[str, Case]:
@@ -94,8 +79,8 @@ def _sweeps() -> Mapping[str, Case]:
     }
 
 
-BLOCKS, PROMPTS, FIFOS, SWEEPS = _blocks(), _prompts(), _strategies(), _sweeps()
-CASES: Mapping[str, Case] = {**BLOCKS, **PROMPTS, **FIFOS, **SWEEPS}
+BLOCKS, FIFOS, SWEEPS = _blocks(), _strategies(), _sweeps()
+CASES: Mapping[str, Case] = {**BLOCKS, **FIFOS, **SWEEPS}
 
 
 @dataclass(frozen=True)
@@ -133,8 +118,7 @@ def measure(name: str) -> Row:
             report: Mapping[str, Any] = compile_model(case.request(), out)
         except CompileError as refused:
             return Row(name, refusal=str(refused), seconds=round(time.perf_counter() - begin), measured=at)
-        places = {"pos": 0} if case.max_seq else {}
-        cycles = timed_design(out).run(SimulationOptions(at=places), report=None).cycles if case.timed else None
+        cycles = timed_design(out).run(SimulationOptions(), report=None).cycles if case.timed else None
     memory = _numbers(report["memory_bytes"])
     stages = {stage: round(seconds, 2) for stage, seconds in _numbers(report["compile_seconds"]).items()}
     taken = dict(report["resources"]["total"])
