@@ -89,7 +89,7 @@ def recurrences(loop: scf.ForOp, schedule: IterationSchedule) -> Iterator[Recurr
             yield Recurrence(None, operators, cycles, cycles, 1)
             continue
         cycles, inside = circuit.path.cycles, operators
-        if _in_registers(circuit.source.buffer) or _stays(circuit.source, circuit.target, loop):
+        if in_registers(circuit.source.buffer) or _stays(circuit.source, circuit.target, loop):
             cycles, inside = cycles - MEMORY_CYCLES - _head_start(operators), operators[1:-1]
         distance = reuse_distance(flattened_nest(loop), circuit.target, circuit.source, cycles)
         if distance is not None:
@@ -190,7 +190,7 @@ def _stays(loaded: Entry, stored: Entry, loop: scf.ForOp) -> bool:
     return loaded == stored and most_trips(loop) > 1 and fixed
 
 
-def _in_registers(buffer: SSAValue) -> bool:
+def in_registers(buffer: SSAValue) -> bool:
     """Whether every entry is a bank of its own."""
     if not isinstance(buffer.type, MemRefType) or prod(buffer.type.get_shape()) == 1:
         return True

@@ -205,3 +205,30 @@ dataflow.kernel @chains() {
 
 // CHECK-LABEL: @chains(
 // CHECK: memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<12xf32>
+
+// -----
+
+// A load and two stores of one entry take the two ports of its bank two cycles; in a buffer that is one register they take one.
+dataflow.kernel @registers() {
+  dataflow.task @t {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index
+    %zero = arith.constant dense<0> : vector<1xi32>  %one = arith.constant 1 : i32
+    %x = memref.alloc() : memref<1xi32>  %y = memref.alloc() : memref<4xi32>
+    scf.for %i = %c0 to %c4 step %c1 {
+      vector.store %zero, %x[%c0] : memref<1xi32>, vector<1xi32>
+      %a = memref.load %x[%c0] : memref<1xi32>
+      %s = arith.addi %a, %one : i32
+      memref.store %s, %x[%c0] : memref<1xi32>
+    }
+    scf.for %j = %c0 to %c4 step %c1 {
+      vector.store %zero, %y[%j] : memref<4xi32>, vector<1xi32>
+      %a = memref.load %y[%j] : memref<4xi32>
+      %s = arith.addi %a, %one : i32
+      memref.store %s, %y[%j] : memref<4xi32>
+    }
+  }
+}
+
+// CHECK-LABEL: @registers(
+// CHECK: } {stc.label = "loop_i", stc.pipeline = 1 : i32}
+// CHECK: } {stc.label = "loop_j", stc.pipeline = 2 : i32}

@@ -30,7 +30,8 @@ class HlsDirectives(ModulePass):
     * Each innermost loop is pipelined. Its initiation interval is the estimate of stc.analysis.loop_estimates: 1, or as many
       tokens as one iteration moves through one stream, or what a float accumulation that returns to the same entry while the
       pipeline runs needs (the stages of its operators, with load and store where it is in memory, over the iterations in
-      between), or what the two ports of each bank of a buffer need for the accesses of one iteration.
+      between), or what the two ports of each bank of a buffer need for the accesses of one iteration (a buffer of one entry, or
+      with a bank for each, is registers).
     * A buffer of the task that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one
       cycle. (A block of a ring cannot be: its entries are whole tokens.)
 
