@@ -39,6 +39,19 @@ def positions(groups: Groups) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
+def divide_outermost(groups: Groups, coarse: int, count: int) -> tuple[int, Groups] | None:
+    """What becomes of a dimension that is cut into `count` equal parts: the fine dimension that is cut, and the groups of a part.
+
+    None where that is not the outermost of its fine dimensions with more than one entry: `((16, 64),)` in 8 is `((2, 64),)`.
+    """
+    group = groups[coarse]
+    place = next((place for place, extent in enumerate(group) if extent != 1), None)
+    if place is None or group[place] % count:
+        return None
+    part = (*group[:place], group[place] // count, *group[place + 1 :])
+    return positions(groups)[coarse][place], (*groups[:coarse], part, *groups[coarse + 1 :])
+
+
 def refinement(left: Sequence[int], right: Sequence[int]) -> tuple[Groups, Groups] | None:
     """The coarsest shape that splits both shapes, as groups of each; None where there is none.
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from stc.iteration.reshape import (
     coarse_shape,
+    divide_outermost,
     fine_shape,
     groups_with_units,
     is_trivial,
@@ -109,3 +110,18 @@ def test_split_interval_is_a_slice_of_the_outermost_factor(offset: int, split: l
 def test_split_interval_by_example():
     assert split_interval(1024, 1024, 3072, (16, 64)) == (16, (48, 64))
     assert split_interval(0, 8, 8, (3, 2)) is None
+
+
+def test_parts_of_a_divided_dimension_reshape_to_parts() -> None:
+    """Rows 0 to 3 and 4 to 7 of [1, 4, 2, 3] are its planes 0, 1 and 2, 3; in three nothing is."""
+    groups, count = ((1, 4, 2), (3,)), 2
+    divided = divide_outermost(groups, 0, count)
+    assert divided is not None
+    fine, narrow = divided
+    assert (fine, narrow) == (1, ((1, 2, 2), (3,)))
+    values = np.arange(24).reshape(coarse_shape(groups))
+    parts = np.split(values.reshape(fine_shape(groups)), count, axis=fine)
+    for part, rows in zip(parts, np.split(values, count, axis=0), strict=True):
+        assert np.array_equal(part, rows.reshape(fine_shape(narrow)))
+    assert divide_outermost(groups, 0, 3) is None
+    assert divide_outermost(((1, 1), (3,)), 0, 1) is None

@@ -59,3 +59,75 @@ func.func @grid(%x: !T) -> !T {
 // CHECK: [[ROW1:%.*]] = tensor.concat dim(1) [[Y2]], [[Y3]] {stc.stripe, stc.name = "square_1_whole"}
 // CHECK-NEXT: [[WHOLE:%.*]] = tensor.concat dim(0) [[ROW]], [[ROW1]] {stc.stripe, stc.name = "square_whole"}
 // CHECK-NEXT: linalg.generic{{.*}} ins([[WHOLE]] :
+
+// -----
+
+// Pairs of rows are taken apart copy by copy: a part of the rows is a part of the planes.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#plane = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>]
+func.func @reshaped(%x: tensor<8x5xf32>) -> tensor<4x2x5xf32> {
+  %e = tensor.empty() : tensor<8x5xf32>  %f = tensor.empty() : tensor<4x2x5xf32>
+  %y = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x5xf32>)
+    outs(%e : tensor<8x5xf32>) attrs = {stc.name = "square", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.mulf %a, %a : f32  linalg.yield %t : f32 } -> tensor<8x5xf32>
+  %p = tensor.expand_shape %y [[0, 1], [2]] output_shape [4, 2, 5] {stc.name = "planes"} : tensor<8x5xf32> into tensor<4x2x5xf32>
+  %z = linalg.generic {indexing_maps = #plane, iterator_types = ["parallel", "parallel", "parallel"]} ins(%p : tensor<4x2x5xf32>)
+    outs(%f : tensor<4x2x5xf32>) attrs = {stc.name = "negate", stc.copies = array<i64: 2, 1, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> tensor<4x2x5xf32>
+  return %z : tensor<4x2x5xf32>
+}
+
+// CHECK-LABEL: @reshaped(
+// CHECK: [[Y0:%.*]] = linalg.generic{{.*}}stc.name = "square_0"
+// CHECK: [[P0:%.*]] = tensor.expand_shape [[Y0]] {{.*}} output_shape [2, 2, 5] {stc.name = "planes_0"}
+// CHECK: [[Y1:%.*]] = linalg.generic{{.*}}stc.name = "square_1"
+// CHECK: [[P1:%.*]] = tensor.expand_shape [[Y1]] {{.*}} output_shape [2, 2, 5] {stc.name = "planes_1"}
+// CHECK-NOT: tensor.concat
+// CHECK: linalg.generic{{.*}} ins([[P0]] :
+// CHECK: linalg.generic{{.*}} ins([[P1]] :
+
+// -----
+
+// And merged so.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#plane = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>]
+func.func @collapsed(%x: tensor<4x2x5xf32>) -> tensor<8x5xf32> {
+  %e = tensor.empty() : tensor<8x5xf32>  %f = tensor.empty() : tensor<4x2x5xf32>
+  %z = linalg.generic {indexing_maps = #plane, iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<4x2x5xf32>)
+    outs(%f : tensor<4x2x5xf32>) attrs = {stc.name = "negate", stc.copies = array<i64: 2, 1, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> tensor<4x2x5xf32>
+  %p = tensor.collapse_shape %z [[0, 1], [2]] {stc.name = "rows"} : tensor<4x2x5xf32> into tensor<8x5xf32>
+  %y = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%p : tensor<8x5xf32>)
+    outs(%e : tensor<8x5xf32>) attrs = {stc.name = "square", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.mulf %a, %a : f32  linalg.yield %t : f32 } -> tensor<8x5xf32>
+  return %y : tensor<8x5xf32>
+}
+
+// CHECK-LABEL: @collapsed(
+// CHECK: [[R0:%.*]] = tensor.collapse_shape {{.*}} {stc.name = "rows_0"} : tensor<2x2x5xf32> into tensor<4x5xf32>
+// CHECK: [[R1:%.*]] = tensor.collapse_shape {{.*}} {stc.name = "rows_1"} : tensor<2x2x5xf32> into tensor<4x5xf32>
+// CHECK-NOT: tensor.concat
+// CHECK: linalg.generic{{.*}} ins([[R0]] :
+// CHECK: linalg.generic{{.*}} ins([[R1]] :
+
+// -----
+
+// Not where the divided dimension is an inner one: the four copies along columns are no parts of a dimension of the result.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#flat = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+func.func @inner(%x: tensor<2x4xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<2x4xf32>  %f = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x4xf32>)
+    outs(%e : tensor<2x4xf32>) attrs = {stc.name = "square", stc.copies = array<i64: 1, 4>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.mulf %a, %a : f32  linalg.yield %t : f32 } -> tensor<2x4xf32>
+  %p = tensor.collapse_shape %y [[0, 1]] {stc.name = "flat"} : tensor<2x4xf32> into tensor<8xf32>
+  %z = linalg.generic {indexing_maps = #flat, iterator_types = ["parallel"]} ins(%p : tensor<8xf32>)
+    outs(%f : tensor<8xf32>) attrs = {stc.name = "negate", stc.copies = array<i64: 4>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+// CHECK-LABEL: @inner(
+// CHECK: tensor.concat dim(1)
+// CHECK-NEXT: [[FLAT:%.*]] = tensor.collapse_shape
+// CHECK-NEXT: tensor.extract_slice [[FLAT]][6] [2] [1]

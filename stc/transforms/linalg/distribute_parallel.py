@@ -16,8 +16,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import COPIES, MODULE, NAME, STRIPE
+from stc.iteration.reshape import Groups, divide_outermost, positions
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import stc_attributes
+from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,9 @@ class DistributeParallel(ModulePass):
 
     Each copy becomes a task of its own, with its own lanes. Operands that the divided loop does not index go to all copies. What
     comes from copies that were divided alike is taken from them slice by slice, so that neighbours meet copy by copy, without the
-    tensor ever being put together. At the boundary of the function the slices become memory ports of their own
-    (`layout-to-dataflow`). CompileError where a loop reduces, does not divide, or its index is used.
+    tensor ever being put together; a reshape between them that leaves the divided dimension outermost is made copy by copy. At the
+    boundary of the function the slices become memory ports of their own (`layout-to-dataflow`). CompileError where a loop reduces,
+    does not divide, or its index is used.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ... attrs = {stc.copies = array<i64: 2, 1, 1>}
       becomes
@@ -115,8 +118,7 @@ def _part(
 
 def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: int, count: int) -> SSAValue:
     """Part `number` of `count` of `value`: what another copy made, or a slice, shared by all that want the same."""
-    parts = _parts(value, dimension)
-    if len(parts) == count:
+    if parts := _parts(value, dimension, count):
         return parts[number]
     shape = list(shape_of(value.type))
     shape[dimension] //= count
@@ -139,12 +141,41 @@ def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: i
     return made.result
 
 
-def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:
-    """What copies made, side by side along `dimension`, if that is how `value` is made."""
-    concat = value.owner
-    if isinstance(concat, tensor.ConcatOp) and STRIPE.on(concat):
-        return tuple(concat.inputs) if concat.dim.value.data == dimension else ()
-    return ()
+def _parts(value: SSAValue, dimension: int, count: int) -> Sequence[SSAValue]:
+    """What `count` copies made, side by side along `dimension`, if that is how `value` is made; also where that is reshaped."""
+    match value.owner:
+        case tensor.ConcatOp() as concat if STRIPE.on(concat):
+            return concat.inputs if (concat.dim.value.data, len(concat.inputs)) == (dimension, count) else ()
+        case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() as reshape:
+            return _reshaped_parts(reshape, dimension, count)
+        case _:
+            return ()
+
+
+def _reshaped_parts(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, dimension: int, count: int) -> Sequence[SSAValue]:
+    """The same of a reshape that only takes apart or merges what lies within a part: it is done part by part."""
+    groups, expands = groups_of(op), isinstance(op, tensor.ExpandShapeOp)
+    coarse = next(place for place, fine in enumerate(positions(groups)) if dimension in fine) if expands else dimension
+    if (divided := divide_outermost(groups, coarse, count)) is None or (expands and divided[0] != dimension):
+        return ()
+    fine, narrow = divided
+    parts = _parts(op.src, coarse if expands else fine, count)
+    return [_reshaped(op, part, number, narrow) for number, part in enumerate(parts)]
+
+
+def _reshaped(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, part: SSAValue, number: int, groups: Groups) -> SSAValue:
+    """Part `number` of what `op` reshapes in the shape that `op` gives it, made once."""
+    made = expand_shape(part, groups) if isinstance(op, tensor.ExpandShapeOp) else collapse_shape(part, groups)
+    for use in part.uses:
+        if isinstance(other := use.operation, type(op)) and other is not made and other.result.type == made.result.type:
+            made.erase()
+            return other.result
+    name = f"{NAME.of(op) or op.result.name_hint or 'part'}_{number}"
+    made.attributes |= MODULE.retained(op) | NAME.entry(name)
+    made.result.name_hint = name
+    assert isinstance(part.owner, Operation)
+    Rewriter.insert_op(made, InsertPoint.after(part.owner))
+    return made.result
 
 
 def _insert_behind(made: Operation, value: SSAValue, generic: linalg.GenericOp) -> None:
