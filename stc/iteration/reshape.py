@@ -39,17 +39,23 @@ def positions(groups: Groups) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
-def divide_outermost(groups: Groups, coarse: int, count: int) -> tuple[int, Groups] | None:
-    """What becomes of a dimension that is cut into `count` equal parts: the fine dimension that is cut, and the groups of a part.
+def outermost(groups: Groups, coarse: int) -> int | None:
+    """The outermost of the fine dimensions of a coarse one that has more than one entry; None where none has."""
+    return next((fine for fine, extent in zip(positions(groups)[coarse], groups[coarse], strict=True) if extent != 1), None)
 
-    None where that is not the outermost of its fine dimensions with more than one entry: `((16, 64),)` in 8 is `((2, 64),)`.
+
+def divide_outermost(groups: Groups, coarse: int, count: int) -> Groups | None:
+    """The groups of each of `count` equal parts along a coarse dimension: in 8, `((16, 64),)` is `((2, 64),)`.
+
+    None where a part is not one of its outermost fine dimension as well.
     """
-    group = groups[coarse]
-    place = next((place for place, extent in enumerate(group) if extent != 1), None)
-    if place is None or group[place] % count:
+    if (fine := outermost(groups, coarse)) is None:
         return None
-    part = (*group[:place], group[place] // count, *group[place + 1 :])
-    return positions(groups)[coarse][place], (*groups[:coarse], part, *groups[coarse + 1 :])
+    place = fine - positions(groups)[coarse][0]
+    group = groups[coarse]
+    if group[place] % count:
+        return None
+    return (*groups[:coarse], (*group[:place], group[place] // count, *group[place + 1 :]), *groups[coarse + 1 :])
 
 
 def refinement(left: Sequence[int], right: Sequence[int]) -> tuple[Groups, Groups] | None:

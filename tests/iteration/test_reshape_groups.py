@@ -16,6 +16,7 @@ from stc.iteration.reshape import (
     fine_shape,
     groups_with_units,
     is_trivial,
+    outermost,
     positions,
     refinement,
     split_interval,
@@ -115,13 +116,12 @@ def test_split_interval_by_example():
 def test_parts_of_a_divided_dimension_reshape_to_parts() -> None:
     """Rows 0 to 3 and 4 to 7 of [1, 4, 2, 3] are its planes 0, 1 and 2, 3; in three nothing is."""
     groups, count = ((1, 4, 2), (3,)), 2
-    divided = divide_outermost(groups, 0, count)
-    assert divided is not None
-    fine, narrow = divided
+    fine, narrow = outermost(groups, 0), divide_outermost(groups, 0, count)
     assert (fine, narrow) == (1, ((1, 2, 2), (3,)))
+    assert fine is not None and narrow is not None
     values = np.arange(24).reshape(coarse_shape(groups))
     parts = np.split(values.reshape(fine_shape(groups)), count, axis=fine)
     for part, rows in zip(parts, np.split(values, count, axis=0), strict=True):
         assert np.array_equal(part, rows.reshape(fine_shape(narrow)))
     assert divide_outermost(groups, 0, 3) is None
-    assert divide_outermost(((1, 1), (3,)), 0, 1) is None
+    assert outermost(((1, 1), (3,)), 0) is None

@@ -131,3 +131,57 @@ func.func @inner(%x: tensor<2x4xf32>) -> tensor<8xf32> {
 // CHECK: tensor.concat dim(1)
 // CHECK-NEXT: [[FLAT:%.*]] = tensor.collapse_shape
 // CHECK-NEXT: tensor.extract_slice [[FLAT]][6] [2] [1]
+
+// -----
+
+// Two copies behind four: each takes the parts of two, which are put together once for all that read them.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+!T = tensor<8x5xf32>
+func.func @coarser(%x: !T) -> (!T, !T) {
+  %e = tensor.empty() : !T
+  %y = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : !T) outs(%e : !T)
+    attrs = {stc.name = "square", stc.copies = array<i64: 4, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.mulf %a, %a : f32  linalg.yield %t : f32 } -> !T
+  %z = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%y : !T) outs(%e : !T)
+    attrs = {stc.name = "negate", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  %v = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%y : !T) outs(%e : !T)
+    attrs = {stc.name = "root", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = math.sqrt %a : f32  linalg.yield %t : f32 } -> !T
+  return %z, %v : !T, !T
+}
+
+// CHECK-LABEL: @coarser(
+// CHECK: [[Y0:%.*]] = linalg.generic{{.*}}stc.name = "square_0"
+// CHECK: [[Y1:%.*]] = linalg.generic{{.*}}stc.name = "square_1"
+// CHECK: [[C0:%.*]] = tensor.concat dim(0) [[Y0]], [[Y1]] {stc.stripe, stc.name = "y_0"}
+// CHECK: [[C1:%.*]] = tensor.concat dim(0) {{.*}} {stc.stripe, stc.name = "y_1"}
+// CHECK-NOT: tensor.extract_slice
+// CHECK: linalg.generic{{.*}} ins([[C0]] :
+// CHECK: linalg.generic{{.*}} ins([[C1]] :
+// CHECK: linalg.generic{{.*}} ins([[C0]] :
+// CHECK: linalg.generic{{.*}} ins([[C1]] :
+
+// -----
+
+// Four copies behind two: each part is taken apart.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+!T = tensor<8x5xf32>
+func.func @finer(%x: !T) -> !T {
+  %e = tensor.empty() : !T
+  %y = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : !T) outs(%e : !T)
+    attrs = {stc.name = "square", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.mulf %a, %a : f32  linalg.yield %t : f32 } -> !T
+  %z = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%y : !T) outs(%e : !T)
+    attrs = {stc.name = "negate", stc.copies = array<i64: 4, 1>} {
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  return %z : !T
+}
+
+// CHECK-LABEL: @finer(
+// CHECK: [[Y0:%.*]] = linalg.generic{{.*}}stc.name = "square_0"
+// CHECK: [[S1:%.*]] = tensor.extract_slice [[Y0]][2, 0] [2, 5] [1, 1]
+// CHECK: [[S0:%.*]] = tensor.extract_slice [[Y0]][0, 0] [2, 5] [1, 1]
+// CHECK-NOT: tensor.concat
+// CHECK: linalg.generic{{.*}} ins([[S0]] :
+// CHECK: linalg.generic{{.*}} ins([[S1]] :

@@ -16,9 +16,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import COPIES, MODULE, NAME, STRIPE
-from stc.iteration.reshape import Groups, divide_outermost, positions
+from stc.iteration.reshape import Groups, divide_outermost, outermost, positions
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import stc_attributes
+from stc.transforms.linalg.generics import stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
 
 
@@ -28,9 +28,10 @@ class DistributeParallel(ModulePass):
 
     Each copy becomes a task of its own, with its own lanes. Operands that the divided loop does not index go to all copies. What
     comes from copies that were divided alike is taken from them slice by slice, so that neighbours meet copy by copy, without the
-    tensor ever being put together; a reshape between them that leaves the divided dimension outermost is made copy by copy. At the
-    boundary of the function the slices become memory ports of their own (`layout-to-dataflow`). CompileError where a loop reduces,
-    does not divide, or its index is used.
+    tensor ever being put together; a reshape between them that leaves the divided dimension outermost is made copy by copy. Where
+    there were a multiple of the copies, or a divisor, some are put together, or each taken apart. At the boundary of the function
+    the slices become memory ports of their own (`layout-to-dataflow`). CompileError where a loop reduces, does not divide, or its
+    index is used.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ... attrs = {stc.copies = array<i64: 2, 1, 1>}
       becomes
@@ -118,8 +119,16 @@ def _part(
 
 def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: int, count: int) -> SSAValue:
     """Part `number` of `count` of `value`: what another copy made, or a slice, shared by all that want the same."""
-    if parts := _parts(value, dimension, count):
+    parts = _parts(value, dimension)
+    if len(parts) == count:
         return parts[number]
+    if parts and len(parts) % count == 0:
+        each = len(parts) // count
+        name = f"{value.name_hint or name_of(generic)}_{number}"
+        return _together(generic, parts[number * each : (number + 1) * each], dimension, name)
+    if parts and count % len(parts) == 0:
+        each = count // len(parts)
+        return _slice(generic, parts[number // each], dimension, number % each, each)
     shape = list(shape_of(value.type))
     shape[dimension] //= count
     offsets = [number * shape[dimension] if dim == dimension else 0 for dim in range(len(shape))]
@@ -141,26 +150,42 @@ def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: i
     return made.result
 
 
-def _parts(value: SSAValue, dimension: int, count: int) -> Sequence[SSAValue]:
-    """What `count` copies made, side by side along `dimension`, if that is how `value` is made; also where that is reshaped."""
+def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:
+    """What copies made, side by side along `dimension`, if that is how `value` is made; also where that is reshaped."""
     match value.owner:
         case tensor.ConcatOp() as concat if STRIPE.on(concat):
-            return concat.inputs if (concat.dim.value.data, len(concat.inputs)) == (dimension, count) else ()
+            return concat.inputs if concat.dim.value.data == dimension else ()
         case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() as reshape:
-            return _reshaped_parts(reshape, dimension, count)
+            return _reshaped_parts(reshape, dimension)
         case _:
             return ()
 
 
-def _reshaped_parts(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, dimension: int, count: int) -> Sequence[SSAValue]:
+def _reshaped_parts(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, dimension: int) -> Sequence[SSAValue]:
     """The same of a reshape that only takes apart or merges what lies within a part: it is done part by part."""
     groups, expands = groups_of(op), isinstance(op, tensor.ExpandShapeOp)
     coarse = next(place for place, fine in enumerate(positions(groups)) if dimension in fine) if expands else dimension
-    if (divided := divide_outermost(groups, coarse, count)) is None or (expands and divided[0] != dimension):
+    fine = outermost(groups, coarse)
+    if fine is None or (expands and fine != dimension):
         return ()
-    fine, narrow = divided
-    parts = _parts(op.src, coarse if expands else fine, count)
-    return [_reshaped(op, part, number, narrow) for number, part in enumerate(parts)]
+    parts = _parts(op.src, coarse if expands else fine)
+    narrow = divide_outermost(groups, coarse, len(parts)) if parts else None
+    return [] if narrow is None else [_reshaped(op, part, number, narrow) for number, part in enumerate(parts)]
+
+
+def _together(generic: linalg.GenericOp, parts: Sequence[SSAValue], dimension: int, name: str) -> SSAValue:
+    """Some of the parts that copies made, side by side, put together once for all that want the same."""
+    for use in parts[0].uses:
+        other = use.operation
+        if isinstance(other, tensor.ConcatOp) and list(other.inputs) == list(parts) and other.dim.value.data == dimension:
+            return other.result
+    shape = list(shape_of(parts[0].type))
+    shape[dimension] = sum(shape_of(part.type)[dimension] for part in parts)
+    attributes = STRIPE.entry(None) | NAME.entry(name) | MODULE.retained(generic)
+    made = tensor.ConcatOp(parts, dimension, tensor_like(parts[0], shape), attributes)
+    made.result.name_hint = name
+    _insert_behind(made, parts[-1], generic)
+    return made.result
 
 
 def _reshaped(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, part: SSAValue, number: int, groups: Groups) -> SSAValue:
