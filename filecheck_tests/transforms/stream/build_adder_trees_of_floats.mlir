@@ -1,7 +1,7 @@
 // RUN: stc-opt %s -p 'build-adder-trees{floats-only=true},expand-partial-sums,fuse-reads' | filecheck %s
 // RUN: stc-opt %s -p 'expand-partial-sums,fuse-reads,build-adder-trees' | filecheck %s --check-prefix BEHIND
 
-// A row that arrives in tokens of four: behind a tree a sum waits for one adder, so 16 partial sums are enough for an iteration in
+// A row that arrives in tokens of four: behind a tree a sum waits for one adder, so 8 partial sums are enough for an iteration in
 // each cycle, and the row is read where it is added up. With a chain of four adders in the loop, more would be needed.
 dataflow.kernel @norm() {
   %x = stream.create @x : !stream.stream<vector<4xf32>, depth: 2>
@@ -36,10 +36,10 @@ dataflow.kernel @norm() {
 }
 
 // CHECK: dataflow.task @t
-// CHECK: memref.alloc() : memref<16xf32>
+// CHECK: memref.alloc() : memref<8xf32>
 // CHECK: scf.for %i
 // CHECK: stream.read
 // CHECK: sum_terms
 // CHECK: {stc.label = "norm_i"}
 
-// BEHIND-NOT: memref<16xf32>
+// BEHIND-NOT: memref<8xf32>

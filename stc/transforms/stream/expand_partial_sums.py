@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -21,7 +21,7 @@ from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_of, is_unrolled, largest_bounds, most_trips, trip_count
 from stc.analysis.operator_library import hardware_cost
-from stc.analysis.recurrences import flattened_nest, pipeline_schedule, recurrences, reuse_distance
+from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, recurrences, reuse_distance
 from stc.design_space.partial_sums import SumShape, cheapest_count
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.facts import LABEL, UNROLL
@@ -39,7 +39,8 @@ class ExpandPartialSums(ModulePass):
     loop wait: a row sum, a matrix-vector product, a tile of few rows. Such an accumulator becomes 2, 4, 8, ... of them, the
     remainder of the reduction index deciding which is added to: then as many iterations more lie in between. All are filled where
     the one was, and before a read they are combined in a tree, the lanes of a row at once (of several rows, adders would stand
-    still while the products are computed). The number is what takes the fewest cycles, filling and combining
+    still while the products are computed). A single sum becomes at most 16 registers, which are filled at once, read at once, and
+    added to again as soon as the operator is done. The number is what takes the fewest cycles, filling and combining
     included; where none is faster, nothing changes. Point loops need no other order: their parallel loops are innermost already.
 
     Partial sums round differently from one sum (no worse: fewer terms each), in an order that is fixed: of P partial sums, number
@@ -52,7 +53,7 @@ class ExpandPartialSums(ModulePass):
         scf.for %k = %c0 to %c64 step %c1 { ... %s = memref.load %sum[]  %t = arith.addf %s, %v  memref.store %t, %sum[] }
         %r = memref.load %sum[]
       becomes
-        scf.for %k = ... { ... %p = arith.andi %k, %c15  %s = memref.load %sum_partial[%p] ... memref.store %t, %sum_partial[%p] }
+        scf.for %k = ... { ... %p = arith.andi %k, %c7  %s = memref.load %sum_partial[%p] ... memref.store %t, %sum_partial[%p] }
         scf.for %z = %c0 to %c1 step %c1 { ... memref.store %total, %sum[] } {stc.label = "..._combine"}
         %r = memref.load %sum[]
     """
@@ -81,9 +82,10 @@ def _expand(sums: Accumulator, clock_ns: float) -> None:
             return
         readings.append(found)
     reductions = _reductions(sums, flattened_nest(loop))
-    count = _count(sums, loop, reductions, readings, clock_ns)
-    if count > 1:
-        _split(sums, reductions, count, readings)
+    shape = _shape(sums, loop, reductions, readings, clock_ns)
+    count = 1 if shape is None else cheapest_count(shape, _intervals(sums, loop, reductions, shape, clock_ns))
+    if shape is not None and count > 1:
+        _split(sums, reductions, count, readings, in_registers=shape.in_registers(count))
 
 
 def _reductions(sums: Accumulator, nest: Sequence[scf.ForOp]) -> list[scf.ForOp]:
@@ -101,32 +103,43 @@ def _reductions(sums: Accumulator, nest: Sequence[scf.ForOp]) -> list[scf.ForOp]
 # Deciding ---------------------------------------------------------------------------------------------------------------
 
 
-def _count(
+def _shape(
     sums: Accumulator, loop: scf.ForOp, reductions: Sequence[scf.ForOp], readings: Sequence[Reading], clock_ns: float
-) -> int:
-    """How many partial sums; 1 where one is as fast."""
-    own = [found for found in recurrences(loop, pipeline_schedule(loop, clock_ns)) if found.buffer is sums.buffer.memref]
-    slowest = max(own, key=lambda found: found.interval, default=None)
-    if slowest is None or slowest.interval == 1:
-        return 1
-    nest, stored, cycles = flattened_nest(loop), entry_of(sums.store, {}), max(found.memory_cycles for found in own)
-
-    def interval(count: int) -> int:
-        partial = Entry(stored.buffer, (_number(reductions, count), *stored.indices))
-        distance = reuse_distance(nest, partial, partial, cycles, (count, *sums.type.get_shape()))
-        return ceil(cycles / distance) if distance is not None else 1
-
+) -> SumShape | None:
+    """What decides how many partial sums there are; None where iterations need not wait for one."""
+    interval = max((found.interval for found in _own_recurrences(sums, loop, clock_ns)), default=1)
+    if interval == 1:
+        return None
     places = {found.place: found.nest for found in readings}
-    shape = SumShape(
+    return SumShape(
         iterations=_cycles(sums.store, sums.task),
-        interval=slowest.interval,
+        interval=interval,
         fills=sum(_cycles(fill, sums.task) for fill in sums.fills),
         combines=sum(executions(place, sums.task) for place in places),
         combined=sum(executions(place, sums.task) * _points(sums, nest) for place, nest in places.items()),
         stages=hardware_cost(sums.combiner, clock_ns).stages,
         terms=prod(most_trips(reduction) for reduction in reductions),
+        single=prod(sums.type.get_shape()) == 1,
     )
-    return cheapest_count(shape, interval)
+
+
+def _own_recurrences(sums: Accumulator, loop: scf.ForOp, clock_ns: float) -> list[Recurrence]:
+    return [found for found in recurrences(loop, pipeline_schedule(loop, clock_ns)) if found.buffer is sums.buffer.memref]
+
+
+def _intervals(
+    sums: Accumulator, loop: scf.ForOp, reductions: Sequence[scf.ForOp], shape: SumShape, clock_ns: float
+) -> Callable[[int], int]:
+    """The interval of `loop` for each number of partial sums: those in registers are there when the operator has them."""
+    own, nest, stored = _own_recurrences(sums, loop, clock_ns), flattened_nest(loop), entry_of(sums.store, {})
+
+    def interval(count: int) -> int:
+        cycles = max(found.cycles if shape.in_registers(count) else found.memory_cycles for found in own)
+        partial = Entry(stored.buffer, (_number(reductions, count), *stored.indices))
+        distance = reuse_distance(nest, partial, partial, cycles, (count, *sums.type.get_shape()))
+        return ceil(cycles / distance) if distance is not None else 1
+
+    return interval
 
 
 def _cycles(op: Operation, task: TaskOp) -> int:
@@ -161,10 +174,12 @@ def _number(reductions: Sequence[scf.ForOp], count: int) -> IndexExpression:
 # Rewriting --------------------------------------------------------------------------------------------------------------
 
 
-def _split(sums: Accumulator, reductions: Sequence[scf.ForOp], count: int, readings: Sequence[Reading]) -> None:
+def _split(
+    sums: Accumulator, reductions: Sequence[scf.ForOp], count: int, readings: Sequence[Reading], *, in_registers: bool
+) -> None:
     partial = _allocate(sums, count)
     for fill in sums.fills:
-        _fill_all(fill, partial, count)
+        _fill_all(fill, partial, count, at_once=in_registers)
     for place, nest in {found.place: found.nest for found in readings}.items():
         _combine(sums, partial, count, place, nest)
     _add_to_partial(sums, partial, reductions, count)
@@ -178,11 +193,13 @@ def _allocate(sums: Accumulator, count: int) -> SSAValue:
     return partial
 
 
-def _fill_all(fill: memref.StoreOp, partial: SSAValue, count: int) -> None:
-    """All partial sums are set where the one was."""
+def _fill_all(fill: memref.StoreOp, partial: SSAValue, count: int, *, at_once: bool) -> None:
+    """All partial sums are set where the one was; those that are set at once are registers (`hls-directives`)."""
     nest = fill_nest(fill)
     builder = Builder(InsertPoint.before(nest))
     loop, inner = _loop(builder, count, _stem(nest, "sum_init"), "partial")
+    if at_once:
+        UNROLL.put(loop, 0)
     nest.detach()
     inner.insert(nest)
     fill.operands = [fill.value, partial, loop.body.block.args[0], *fill.indices]
