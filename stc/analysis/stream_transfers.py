@@ -405,14 +405,16 @@ def _may_reorder(loops: Sequence[scf.ForOp], order: Sequence[scf.ForOp]) -> bool
     """Whether each entry of memory sees the same accesses in the same order, if the nest takes its iterations by `order`.
 
     Iterations that meet in an entry agree in all loops that the entry is told apart by; so those that are left must keep their
-    order among themselves. Tokens, and anything else with an effect, must keep theirs entirely.
+    order among themselves; none meet in a buffer that each allocates. Tokens, and anything else with an effect, must keep theirs
+    entirely.
     """
     innermost = loops[-1]
     accesses: dict[SSAValue, list[MemoryAccess]] = {}
     for op in innermost.body.walk():
         if isinstance(op, ACCESSES):
-            accesses.setdefault(buffer_of(op), []).append(op)
-        elif op.dialect_name() not in _WITHOUT_EFFECT:
+            if not innermost.is_ancestor(buffer_of(op).owner):
+                accesses.setdefault(buffer_of(op), []).append(op)
+        elif op.dialect_name() not in _WITHOUT_EFFECT and not isinstance(op, memref.AllocOp):
             return False
     stored = (found for found in accesses.values() if any(not op.results for op in found))
     for found in stored:
