@@ -224,7 +224,7 @@ def pairwise(terms: np.ndarray) -> np.float32:
     return level[0]
 
 
-@pytest.mark.parametrize(("n", "lanes", "partials"), [(256, 4, 16), (256, 8, 16), (1024, 16, 16), (96, 3, 1), (60, 5, 1)])
+@pytest.mark.parametrize(("n", "lanes", "partials"), [(256, 4, 8), (256, 8, 8), (1024, 16, 8), (96, 3, 1), (60, 5, 1)])
 def test_a_row_of_floats_in_the_order_that_is_documented(n: int, lanes: int, partials: int) -> None:
     """Partial sums for one adder, not for a chain of lanes; three or five terms at once are no power of two, and have one."""
     x = np.random.default_rng(n).standard_normal(n).astype(np.float32)
