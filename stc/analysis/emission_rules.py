@@ -25,7 +25,7 @@ from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, loop_labels, pipeline_ii
 from stc.analysis.partitions import bank_count
-from stc.analysis.port_pressure import MAX_ACCESSES, bank_accesses, multiply_accumulates
+from stc.analysis.port_pressure import MAX_ACCESSES, are_registers, bank_accesses, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, units_of, users_of
 from stc.diagnostics import CompileError
@@ -147,6 +147,8 @@ def _pressure_violations(task: TaskOp, platform: Platform) -> Iterator[RuleViola
         if interval < (needed := accumulation_interval(loop, platform.cycle_ns)):
             yield RuleViolation(13, f"@{name}: loop {label} has II {interval}, its float sum needs {needed}")
         for buffer, accesses in bank_accesses(loop, task):
+            if are_registers(buffer):
+                continue
             local = buffer.name_hint or "a buffer"
             if accesses.together > MAX_ACCESSES * interval:
                 what = f"loop {label} accesses a bank of {local} {accesses.together} times in {interval} cycles"

@@ -15,15 +15,15 @@ from math import ceil, prod
 from operator import or_
 from typing import Literal
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import scf
 from xdsl.ir import Block, SSAValue
 
 from stc.analysis.loop_schedules import ChainLink, links
 from stc.analysis.loops import declared_depth, is_unrolled, most_trips, pipeline_ii, trip_count
 from stc.analysis.measured_loops import is_declared
 from stc.analysis.operator_library import counter_stages
-from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
-from stc.analysis.recurrences import Recurrence, flattened_nest, in_registers, pipeline_schedule, slowest_recurrence
+from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, are_registers
+from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, slowest_recurrence
 from stc.analysis.remembered import Remembered
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
@@ -147,9 +147,8 @@ def _tokens(block: Block) -> Counter[SSAValue]:
 
 
 def _memory_limits(loop: scf.ForOp, task: TaskOp) -> Iterator[Limit]:
-    """Banks have ports. Where every entry of an array is a bank of its own, these are registers, which have none."""
     for buffer, count in accesses_per_bank(loop, task):
-        if isinstance(buffer.owner, memref.AllocOp) and in_registers(buffer):
+        if are_registers(buffer):
             continue
         reason = f"memory ports: {_name(buffer)} is accessed {count} times in one bank and iteration, {MAX_ACCESSES} per cycle"
         yield Limit("memory ports", ceil(count / MAX_ACCESSES), reason)

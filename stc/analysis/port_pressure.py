@@ -17,7 +17,7 @@ from stc.analysis.index_expressions import IndexExpression, Term, variables_of
 from stc.analysis.loop_schedules import ACCESSES, Entry, entry_of
 from stc.analysis.loops import constant_bounds, is_unrolled, trip_count, unroll_factor
 from stc.analysis.partitions import banks_of
-from stc.analysis.recurrences import flattened_nest, iterations
+from stc.analysis.recurrences import flattened_nest, in_registers, iterations
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.stream import AcquireOp, BufferOp
 from stc.iteration.storage import BankAccesses
@@ -39,6 +39,11 @@ def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue,
     """
     for buffer, storage, entries in _local_accesses(loop, task):
         yield buffer, _most_in_one_bank([entry for _, entry in entries], storage, loop)
+
+
+def are_registers(buffer: SSAValue) -> bool:
+    """Whether a buffer is an array of a task with a bank for each entry: registers have no ports."""
+    return isinstance(buffer.owner, memref.AllocOp) and in_registers(buffer)
 
 
 def bank_accesses(loop: scf.ForOp, task: TaskOp, of: SSAValue | None = None) -> Iterator[tuple[SSAValue, BankAccesses]]:

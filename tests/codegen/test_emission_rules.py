@@ -183,6 +183,21 @@ def test_rule_14_accesses_per_bank():
     ]
 
 
+@pytest.mark.parametrize(("array", "is_memory"), [
+    ("memref.alloc() : memref<1xf32>", False),
+    ("memref.alloc() : memref<4xf32>", True),
+    ("memref.alloc() {stc.partition = [[0, 0]]} : memref<4xf32>", False),
+])
+def test_rule_14_registers_have_no_ports(array: str, is_memory: bool) -> None:
+    kind = array.rpartition(" ")[2]
+    body = f"""%zero = arith.constant dense<0.0> : vector<1xf32>
+      vector.store %zero, %a[%c0] : {kind}, vector<1xf32>
+      %x = memref.load %a[%c0] : {kind} %y = arith.negf %x : f32
+      memref.store %y, %a[%c0] : {kind}"""
+    found = violations(task("t", "", f"%a = {array}\n" + LOOP.format(body)))
+    assert found == (["rule 14: @t: loop l accesses a bank of a 3 times in 1 cycles"] if is_memory else [])
+
+
 def test_rule_18_multiply_accumulates(monkeypatch: pytest.MonkeyPatch):
     text = source_of("matmul")
     assert _messages(text, 18) == []
