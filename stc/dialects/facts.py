@@ -247,6 +247,14 @@ COPIES: Fact[tuple[int, ...]] = Fact(
     _parts_of_loops,
 )
 """Into how many computations each loop of a generic is divided."""
+DEALT = Fact[tuple[int, ...]](
+    "stc.dealt",
+    DenseArrayBase,
+    lambda attribute: tuple(int(count) for count in attribute.get_values()),
+    lambda counts: DenseArrayBase.from_list(i64, counts),
+    _parts_of_loops,
+)
+"""The same of each copy, whose iterations the parts get in turn: of two one gets the first, the third, ... of a loop."""
 SHARED = _mark("stc.shared")
 """A generic whose multipliers are those of others, too, which compute one after the other (`share-contractions`)."""
 STRIPE = _mark("stc.stripe")
@@ -308,7 +316,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, SHARED, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, SHARED, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

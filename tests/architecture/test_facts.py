@@ -35,6 +35,7 @@ def test_each_is_spelled_where_it_is_defined_alone() -> None:
         ("stc.drains", "has stc.drains = unit, expected it on an 'scf.for'"),
         ("stc.lanes = -1 : i32", "has stc.lanes = -1 : i32, expected one from 0 to 2147483647"),
         ("stc.copies = array<i64: 2, 0>", "has stc.copies = array<i64: 2, 0>, expected parts from 1 to 2147483647"),
+        ("stc.dealt = array<i64: 0, 1>", "has stc.dealt = array<i64: 0, 1>, expected parts from 1 to 2147483647"),
         ("stc.partition = [[0 : i32]]", "expected pairs of a dimension of memref<4x8xf32> and a factor, from 0 to its extent"),
         ("stc.partition = [[2 : i32, 1 : i32]]", "expected pairs of a dimension of memref<4x8xf32>"),
         ("stc.partition = [[1 : i32, 9 : i32]]", "expected pairs of a dimension of memref<4x8xf32>"),

@@ -185,3 +185,32 @@ func.func @finer(%x: !T) -> !T {
 // CHECK-NOT: tensor.concat
 // CHECK: linalg.generic{{.*}} ins([[S0]] :
 // CHECK: linalg.generic{{.*}} ins([[S1]] :
+
+// -----
+
+// Two copies of the columns, each in two parts that take groups in turn: whoever reads the sums gets group after group, of one part
+// and of the other. Both copies read the same parts of what they have in common.
+#sums = [affine_map<(g, n, k) -> (g, k)>, affine_map<(g, n, k) -> (g, k, n)>, affine_map<(g, n, k) -> (g, n)>]
+!T = tensor<6x4xi32>
+func.func @in_turn(%x: tensor<6x8xi32>, %w: tensor<6x8x4xi32>) -> !T {
+  %zero = arith.constant 0 : i32  %e = tensor.empty() : !T
+  %f = linalg.fill ins(%zero : i32) outs(%e : !T) -> !T
+  %y = linalg.generic {indexing_maps = #sums, iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%x, %w : tensor<6x8xi32>, tensor<6x8x4xi32>) outs(%f : !T)
+    attrs = {stc.name = "fc", stc.copies = array<i64: 1, 2, 1>, stc.dealt = array<i64: 2, 1, 1>} {
+  ^bb0(%a: i32, %c: i32, %s: i32):  %p = arith.muli %a, %c : i32  %t = arith.addi %s, %p : i32  linalg.yield %t : i32 } -> !T
+  return %y : !T
+}
+
+// CHECK-LABEL: @in_turn(
+// CHECK-NEXT: [[X:%.*]] = tensor.expand_shape %x {{.*}} output_shape [3, 2, 8]
+// CHECK-NEXT: [[ODD:%.*]] = tensor.extract_slice [[X]][0, 1, 0] [3, 1, 8]
+// CHECK-NEXT: [[EVEN:%.*]] = tensor.extract_slice [[X]][0, 0, 0] [3, 1, 8]
+// CHECK-NEXT: tensor.extract_slice %w[0, 0, 2] [6, 8, 2]
+// CHECK: linalg.generic{{.*}} ins([[EVEN]], {{.*}}stc.name = "fc_0_0"
+// CHECK: linalg.generic{{.*}} ins([[ODD]], {{.*}}stc.name = "fc_0_1"
+// CHECK: [[BOTH:%.*]] = tensor.concat dim(1) {{.*}} -> tensor<3x2x2xi32>
+// CHECK-NEXT: [[Y0:%.*]] = tensor.collapse_shape [[BOTH]] {{.*}} into tensor<6x2xi32>
+// CHECK: linalg.generic{{.*}} ins([[EVEN]], {{.*}}stc.name = "fc_1_0"
+// CHECK: linalg.generic{{.*}} ins([[ODD]], {{.*}}stc.name = "fc_1_1"
+// CHECK: tensor.concat dim(1) [[Y0]], {{.*}}stc.name = "fc_whole"

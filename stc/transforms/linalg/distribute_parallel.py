@@ -15,11 +15,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
-from stc.dialects.facts import COPIES, MODULE, NAME, STRIPE
+from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, STRIPE
 from stc.iteration.reshape import Groups, divide_outermost, outermost, positions
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
+from stc.transforms.linalg.split_loops import split_by_operand
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class DistributeParallel(ModulePass):
     comes from copies that were divided alike is taken from them slice by slice, so that neighbours meet copy by copy, without the
     tensor ever being put together; a reshape between them that leaves the divided dimension outermost is made copy by copy. Where
     there were a multiple of the copies, or a divisor, some are put together, or each taken apart. At the boundary of the function
-    the slices become memory ports of their own (`layout-to-dataflow`). CompileError where a loop reduces, does not divide, or its
-    index is used.
+    the slices become memory ports of their own (`layout-to-dataflow`). Each copy is dealt to parts, as its `stc.dealt` says, which
+    take iterations of another parallel loop in turn: so results come in the order in which one task makes them, of one part after
+    the other. CompileError where a loop reduces, does not divide, or its index is used.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ... attrs = {stc.copies = array<i64: 2, 1, 1>}
       becomes
@@ -56,11 +58,12 @@ def copies_of(generic: linalg.GenericOp) -> tuple[int, ...]:
 
 
 def distribute(generic: linalg.GenericOp) -> None:
-    """Divide one generic as its `stc.copies` says."""
+    """Divide one generic as its `stc.copies` says, and each copy as `stc.dealt` does."""
     copies = copies_of(generic)
     loop = next((loop for loop, count in enumerate(copies) if count > 1), None)
     if loop is None:
         COPIES.drop(generic)
+        _deal(generic)
         return
     _check(generic, loop, copies[loop])
     loops = GenericLoops(generic)
@@ -75,6 +78,48 @@ def distribute(generic: linalg.GenericOp) -> None:
     Rewriter.replace_op(generic, full, [op.results[0] for op in full])
     for part in parts:
         distribute(part)
+
+
+def _deal(generic: linalg.GenericOp) -> None:
+    """Divide one generic as its `stc.dealt` says: a loop becomes two, of which the inner one has as many copies as iterations."""
+    counts = DEALT.of(generic) or ()
+    DEALT.drop(generic)
+    loop = next((loop for loop, count in enumerate(counts) if count > 1), None)
+    if loop is None:
+        return
+    count = counts[loop]
+    _check(generic, loop, count)
+    loops = GenericLoops(generic)
+    operand = next(index for index, dims in enumerate(loops.operand_dims) if loop in dims)
+    extents = [(at, loops.extents[at]) for at in loops.operand_dims[operand]]
+    shapes = tuple((extent // count, count) if at == loop else (extent,) for at, extent in extents)
+    split = split_by_operand(generic, operand, shapes)
+    assert split is not None
+    Rewriter.insert_op(split.ops, InsertPoint.before(generic))
+    made = next(op for op in split.ops if isinstance(op, linalg.GenericOp))
+    for old, new in zip(generic.results, split.results, strict=True):
+        old.replace_all_uses_with(new)
+    Rewriter.erase_op(generic)
+    for value in made.inputs:
+        _share_reshape(value, made)
+    COPIES.put(made, tuple(count if at == loop + 1 else 1 for at in range(len(made.iterator_types))))
+    DEALT.put(made, (*counts[:loop], 1, 1, *counts[loop + 1 :]))
+    distribute(made)
+
+
+def _share_reshape(value: SSAValue, reader: linalg.GenericOp) -> None:
+    """Where `value` is a reshape for `reader`, let all that want the same have one, right behind what is reshaped."""
+    own = value.owner
+    if not isinstance(own, tensor.ExpandShapeOp):
+        return
+    reshapes = (use.operation for use in list(own.src.uses) if isinstance(use.operation, tensor.ExpandShapeOp))
+    for other in reshapes:
+        if other is not own and other.result.type == own.result.type and other.reassociation == own.reassociation:
+            other.result.replace_all_uses_with(value)
+            Rewriter.erase_op(other)
+    own.detach()
+    value.name_hint = own.src.name_hint
+    _insert_behind(own, own.src, reader)
 
 
 def _check(generic: linalg.GenericOp, loop: int, count: int) -> None:
