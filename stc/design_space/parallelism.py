@@ -42,7 +42,8 @@ PortKey: TypeAlias = tuple[bool, str | int]
 
 @dataclass(frozen=True)
 class MemoryOperand:
-    """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? `at_once`: how many lanes of it
+    """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? Do their parts (`is_dealt`)?
+    `at_once`: how many lanes of it
     a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
     `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
     the time; None: its ports are its own."""
@@ -53,6 +54,7 @@ class MemoryOperand:
     shared: int | None = None
     is_written: bool = False
     follows: frozenset[str] | None = None
+    is_dealt: bool = False
 
     @property
     def key(self) -> PortKey:
@@ -62,23 +64,29 @@ class MemoryOperand:
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
         wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
-        return wide * (parallelism.copies if self.is_divided else 1)
+        return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
 
 
 @dataclass(frozen=True)
 class Parallelism:
     """`lanes` per task, `copies` of the task, and `rows` of each lane in a task. `adders_in_luts`: whether its additions of floats
-    take LUTs in place of DSPs."""
+    take LUTs in place of DSPs. `parts`: tasks that each copy is dealt to, iteration by iteration of a further loop."""
 
     lanes: int
     copies: int
     rows: int = 1
     adders_in_luts: bool = False
+    parts: int = 1
+
+    @property
+    def tasks(self) -> int:
+        """Tasks side by side."""
+        return self.copies * self.parts
 
     @property
     def points(self) -> int:
         """Points computed at once."""
-        return self.lanes * self.copies * self.rows
+        return self.lanes * self.tasks * self.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +101,8 @@ class Work:
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `after`: on
     which computations it waits, and how long. `shares`: computations of the same number, from 1 on, have the operators of a task in
-    common where a port brings what they read in turn, and `shared_lanes`; 0 for neither.
+    common where a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop
+    that tasks of one copy may take in turn, 1 where none can be.
     """
 
     name: str
@@ -116,6 +125,7 @@ class Work:
     adders_in_luts: Counts = NOTHING
     shares: int = 0
     shared_lanes: int = 0
+    dealt_extent: int = 1
 
     @property
     def is_one_sum(self) -> bool:
@@ -129,10 +139,10 @@ class Work:
 
     def more(self, before: Parallelism, now: Parallelism) -> Counts:
         """What one takes more than the other, with adders alike."""
-        points, copies = now.points - before.points, now.copies - before.copies
-        lanes = now.lanes * now.copies - before.lanes * before.copies
+        points, tasks = now.points - before.points, now.tasks - before.tasks
+        lanes = now.lanes * now.tasks - before.lanes * before.tasks
         amounts = zip(self.point, self.lane, self.task, strict=True)
-        return Counts(*[points * of_point + lanes * of_lane + copies * of_task for of_point, of_lane, of_task in amounts])
+        return Counts(*[points * of_point + lanes * of_lane + tasks * of_task for of_point, of_lane, of_task in amounts])
 
     def cycles(self, parallelism: Parallelism) -> int:
         """Cycles for all points; of sums no more go on at once than have room in the adder's pipeline beside one another."""
@@ -208,10 +218,12 @@ def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> 
 
 
 def _operators_of_kind(kind: Sequence[Work], plan: Mapping[str, Parallelism]) -> Counts:
-    """Those of a task, as often as there are tasks: one for computations of which one waits for the other."""
-    task = Counts(*map(max, *(work.taken(replace(plan[work.name], copies=1)) for work in kind), NOTHING))
+    """Those of a task, as often as there are tasks: one for computations of which one waits for the other. What deals to parts, and
+    takes their results in turn, each has for itself."""
+    task = Counts(*map(max, *(work.taken(replace(plan[work.name], copies=1, parts=1)) for work in kind), NOTHING))
     before = {work.name: [other.name for other in kind if waits_at_port(work, other)] for work in kind}
-    return task.times(ports_in_turn({work.name: plan[work.name].copies for work in kind}, before))
+    dealing = [work.task.times(plan[work.name].tasks - plan[work.name].copies) for work in kind]
+    return reduce(Counts.plus, dealing, task.times(ports_in_turn({work.name: plan[work.name].tasks for work in kind}, before)))
 
 
 def waits_at_port(work: Work, other: Work) -> bool:

@@ -213,8 +213,10 @@ def _fewer(work: Work, now: Parallelism) -> Sequence[Parallelism]:
     """What takes no more points at once than `now`, with as many copies: the fewest points first, of these the fewest ports, then
     rows."""
     lanes, rows = _possible(work, now.copies)
-    possible = (replace(now, lanes=lane, rows=row) for lane in lanes for row in rows if lane * row <= now.lanes * now.rows)
-    fewer = (each for each in possible if may_be(work, each))
+    possible = (
+        replace(now, lanes=lane, rows=row, parts=part) for lane in lanes for row in rows for part in divisors(work.dealt_extent)
+    )
+    fewer = (each for each in possible if each.points <= now.points and may_be(work, each))
     return tuple(sorted(fewer, key=lambda each: (each.points, work.ports(each), each.rows)))
 
 
@@ -340,8 +342,10 @@ def _fitting(state: _State, name: str, budget: _Budget) -> Iterator[_State]:
 
 
 def _tried(state: _State, name: str) -> Iterator[_State]:
-    """More lanes, more rows, and a few numbers of copies."""
-    return islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS)
+    """More lanes, more rows, a few numbers of copies, and more parts."""
+    work = state.works[name]
+    yield from islice(_undealt(state, work, copies_in_luts=True), 2 + MOST_COPY_STEPS)
+    yield from _dealt(state, work)
 
 
 def _lean(state: _State, budget: _Budget) -> _State:
@@ -376,7 +380,14 @@ def _possible(work: Work, copies: int) -> tuple[Sequence[int], Sequence[int]]:
 
 
 def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
-    """The ways to speed up `work`: more lanes, as many as a port brings, more rows, more lanes, more copies of its family."""
+    """The ways to speed up `work`: more lanes, as many as a port brings, more rows, more lanes, more copies of its family, more
+    parts of each copy."""
+    yield from _undealt(state, work, copies_in_luts=copies_in_luts)
+    yield from _dealt(state, work)
+
+
+def _undealt(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
+    """Those but for the last."""
     for step in _in_a_task(work, state.chosen[work.name]):
         yield state.changed({work.name: step})
     if work.point.dsp == 0 and not (work.in_luts and copies_in_luts):
@@ -393,6 +404,13 @@ def _in_a_task(work: Work, now: Parallelism) -> Sequence[Parallelism]:
     higher = [replace(now, rows=more) for more in rows if more > now.rows][:1]
     needs_port = any(work.ports(step) > work.ports(now) for step in wider)
     return tuple(step for step in ([*higher, *wider] if needs_port else [*wider, *higher]) if may_be(work, step))
+
+
+def _dealt(state: _State, work: Work) -> Iterator[_State]:
+    """With more parts of each copy."""
+    now = state.chosen[work.name]
+    more = (parts for parts in divisors(work.dealt_extent) if parts > now.parts)
+    yield from (state.changed({work.name: replace(now, parts=parts)}) for parts in islice(more, 1))
 
 
 Family: TypeAlias = tuple[Work, ...]

@@ -54,6 +54,8 @@ def check_parallelism(problem: ParallelismProblem, plan: ParallelismPlan) -> Non
         rows = work.row_extent // (chosen.copies if work.divides_rows else 1)
         if operator.index(chosen.rows) < 1 or rows % chosen.rows:
             raise WrongPlan(f"{chosen.rows} rows of {work.name} do not divide a copy's {rows} iterations")
+        if operator.index(chosen.parts) < 1 or work.dealt_extent % chosen.parts:
+            raise WrongPlan(f"{chosen.parts} parts of {work.name} do not divide its loop of {work.dealt_extent}")
         if copies.setdefault(work.family, chosen.copies) != chosen.copies:
             raise WrongPlan(f"{work.name} has {chosen.copies} copies, others of its family {copies[work.family]}")
 

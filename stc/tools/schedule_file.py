@@ -298,7 +298,8 @@ def _comments() -> dict[str, str]:
 def _inline(chosen: Parallelism) -> str:
     """Lanes, rows and copies as an inline table."""
     adders = ", adders_in_luts = true" if chosen.adders_in_luts else ""
-    return f"{{ lanes = {chosen.lanes}, rows = {chosen.rows}, copies = {chosen.copies}{adders} }}"
+    parts = f", parts = {chosen.parts}" if chosen.parts > 1 else ""
+    return f"{{ lanes = {chosen.lanes}, rows = {chosen.rows}, copies = {chosen.copies}{parts}{adders} }}"
 
 
 def _key(name: str) -> str:

@@ -119,6 +119,15 @@ def test_the_budget_is_for_all_that_do_not_wait_for_one_another(search: type) ->
 
 
 @pytest.mark.parametrize("search", SEARCHES)
+def test_parts_take_turns_where_copies_have_no_more_lanes(search: type) -> None:
+    """16 columns of 8 lanes are two copies, of which each has two parts: as many tasks as the one before it has."""
+    before, behind = turned(product("a0"), product("b1", "a0", columns=16))
+    works = [before, replace(behind, dealt_extent=6, memory=(replace(behind.memory[0], is_dealt=True),))]
+    assert search(works, within(4 * TASK)) == {"a0": Parallelism(LANES, 4), "b1": Parallelism(LANES, 2, parts=2)}
+    assert search(works, within(4 * TASK, ports=2))["b1"].tasks == 2, "each has a port"
+
+
+@pytest.mark.parametrize("search", SEARCHES)
 def test_lanes_are_kept_whatever_copies_leave(search: type) -> None:
     """24 columns of 8 lanes: 3 copies, but never 2 of 12 columns, in 6 or 12 lanes."""
     works = turned(product("a0", columns=24), product("b1", "a0", columns=24))

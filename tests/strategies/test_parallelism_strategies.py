@@ -55,6 +55,13 @@ def test_rows_divide_the_share_of_a_copy() -> None:
         check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(1, 4, 4)})
 
 
+def test_parts_divide_the_loop_of_which_they_take_turns() -> None:
+    one = replace(work("a", 640, 64, divided=8), dealt_extent=6)
+    check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(1, 4, parts=3)})
+    with pytest.raises(WrongPlan, match="4 parts of a do not divide its loop of 6"):
+        check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(1, 4, parts=4)})
+
+
 def test_the_slowest_is_unrolled_first() -> None:
     """512, 256 and 4096 iterations (the publication's three loops): all goes to the last, until it is as fast as the first."""
     loops = [work("A", 512, 512), work("B", 256, 256), work("C", 4096, 4096)]

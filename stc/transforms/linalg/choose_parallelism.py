@@ -45,7 +45,7 @@ from stc.design_space.partial_sums import most_terms_at_once
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS, SHARED
+from stc.dialects.facts import ADDERS, COPIES, DEALT, LANES, ROWS, SHARED
 from stc.dialects.updates import is_updated
 from stc.dialects.use_def import RESHAPES, uses_through
 from stc.iteration.size import Size, is_static
@@ -118,6 +118,7 @@ class ChooseParallelism(FindingPass):
     `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`);
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
+    where rows are too few for copies of so many lanes, parts of each copy take groups in turn (`stc.dealt`);
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
@@ -174,7 +175,7 @@ class ChooseParallelism(FindingPass):
 
 def give_parallelism(computation: Computation, decision: Parallelism) -> None:
     """Attach what was decided to the generic."""
-    loop, generic = computation.divided, computation.generic
+    loop, dealt, generic = computation.divided, computation.dealt, computation.generic
     LANES.put(generic, decision.lanes)
     if computation.work.shares:
         SHARED.put(generic, None)
@@ -185,6 +186,8 @@ def give_parallelism(computation: Computation, decision: Parallelism) -> None:
             ADDERS.put(adder, "lut")
     if loop is not None and decision.copies > 1:
         COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
+    if dealt is not None and decision.parts > 1:
+        DEALT.put(generic, tuple(decision.parts if at == dealt else 1 for at in range(len(generic.iterator_types))))
 
 
 # What a schedule says -------------------------------------------------------------------------------------------------
@@ -192,7 +195,7 @@ def give_parallelism(computation: Computation, decision: Parallelism) -> None:
 PARALLELISM_TABLE = "parallelism"
 """Of the table that is about no op: lanes, rows and copies of each computation, and whether its adders are of LUTs."""
 
-_ENTRIES = "{ lanes = 4, rows = 1, copies = 2 }, perhaps with adders_in_luts = true"
+_ENTRIES = "{ lanes = 4, rows = 1, copies = 2 }, perhaps with adders_in_luts = true or parts = 2"
 
 
 def where_said(schedule: str) -> str:
@@ -211,11 +214,11 @@ def said_parallelism(schedule: str) -> ParallelismPlan | None:
 
 
 def _said_of_one(entry: Any, where: str) -> Parallelism:
-    numbers, flag = ("lanes", "rows", "copies"), "adders_in_luts"
+    numbers, flag = ("lanes", "rows", "copies", "parts"), "adders_in_luts"
     fits = isinstance(entry, dict) and set(entry) <= {*numbers, flag} and {"lanes", "copies"} <= set(entry)
     if not fits or type(entry.get(flag, False)) is not bool or any(type(entry.get(name, 1)) is not int for name in numbers):
         raise CompileError(f"{entry!r} is no parallelism", where=where, accepted=_ENTRIES)
-    return Parallelism(entry["lanes"], entry["copies"], entry.get("rows", 1), entry.get(flag, False))
+    return Parallelism(entry["lanes"], entry["copies"], entry.get("rows", 1), entry.get(flag, False), entry.get("parts", 1))
 
 
 def _require_plan(problem: ParallelismProblem, plan: ParallelismPlan, where: str) -> None:
@@ -241,10 +244,12 @@ def port_counts(platform: Platform) -> Counts:
 
 @dataclass(frozen=True)
 class Computation:
-    """A generic that the device computes, as work to be sped up. `divided`: the loop that copies of it divide."""
+    """A generic that the device computes, as work to be sped up. `divided`: the loop that copies of it divide; `dealt`: the one of
+    which parts of a copy take turns."""
 
     generic: GenericOp
     divided: int | None
+    dealt: int | None
     work: Work
 
 
@@ -280,12 +285,20 @@ def computations(
         return waits_at_port(finished[one], finished[other]) or waits_at_port(finished[other], finished[one])
 
     alike = alike_contractions(generics, parameters, sizes, take_turns) if shared else {}
-    done = [_sharing(work, alike.get(op)) for op, work in finished.items()]
-    return [Computation(op, divided[op], work) for op, work in zip(works, done, strict=True)]
+    dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
+    done = [_sharing(work, alike.get(op), op, dealt[op]) for op, work in finished.items()]
+    return [Computation(op, divided[op], dealt[op], work) for op, work in zip(works, done, strict=True)]
 
 
-def _sharing(work: Work, alike: Alike | None) -> Work:
-    return work if alike is None else replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
+def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | None) -> Work:
+    """With what contractions that are alike have in common. What each has of its parameters comes through a port."""
+    if alike is None:
+        return work
+    loops = GenericLoops(generic)
+    extent = 1 if dealt is None else loops.extents[dealt]
+    memory = tuple(replace(each, is_dealt=each.follows is not None) for each in work.memory)
+    shared = replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
+    return replace(shared, memory=memory, dealt_extent=extent)
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
@@ -489,6 +502,13 @@ class _SharedLoops:
         loops = [loop for loop in divisible if not self._is_summed((generic, loop))] or divisible
         shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
         return next((loop for loop in loops if shared[loop] >= WORTH_OUTERMOST * max(shared.values())), None)
+
+    def dealt_loop(self, generic: GenericOp, divided: int | None) -> int | None:
+        """The loop whose iterations parts of a copy may take in turn: the outermost beside the `divided` one and that of lanes that
+        what is no parameter has, too, so that its tokens come in turn, as well; None where there is none."""
+        loops = GenericLoops(generic)
+        possible = [loop for loop in self._divisible(generic) if loop not in (divided, _lane_loop(generic))]
+        return next((loop for loop in possible if loop in loops.input_dims[0]), None)
 
     def family(self, generic: GenericOp, loop: int | None) -> int:
         """The same number for generics that hand each other slices."""

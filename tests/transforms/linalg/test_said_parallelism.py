@@ -51,10 +51,10 @@ def test_no_table_is_a_search(tmp_path: Path) -> None:
     assert said_parallelism(str(path)) is None and said_parallelism("") is None
 
 
-def test_adders(tmp_path: Path) -> None:
+def test_adders_and_parts(tmp_path: Path) -> None:
     path = tmp_path / "schedule.toml"
-    path.write_text("[stc.parallelism]\nmm = { lanes = 8, copies = 2, adders_in_luts = true }\n")
-    assert said_parallelism(str(path)) == {"mm": Parallelism(8, 2, 1, True)}
+    path.write_text("[stc.parallelism]\nmm = { lanes = 8, copies = 2, adders_in_luts = true, parts = 3 }\n")
+    assert said_parallelism(str(path)) == {"mm": Parallelism(8, 2, 1, True, 3)}
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,7 @@ def test_adders(tmp_path: Path) -> None:
         ("[stc.parallelism]\nmm = { lanes = 4, copies = 5 }", "5 copies of mm do not divide its loop of 12"),
         ("[stc.parallelism]\nmm = { lanes = 4, copies = 2, rows = 4 }", "4 rows of mm do not divide a copy's 6"),
         ("[stc.parallelism]\nmm = { lanes = 48, copies = 1, rows = 12 }", "48 lanes and 12 rows of mm are more than one task"),
+        ("[stc.parallelism]\nmm = { lanes = 4, copies = 1, parts = 2 }", "2 parts of mm do not divide its loop of 1"),
         ("[stc.parallelism]\n", "mm has no lanes and copies"),
         ("[stc.parallelism]\nmm = { lanes = 4, copies = 1 }\nnn = { lanes = 1, copies = 1 }", "no computation 'nn'; accepted: mm"),
     ],
