@@ -407,9 +407,14 @@ def _in_a_task(work: Work, now: Parallelism) -> Sequence[Parallelism]:
 
 
 def _dealt(state: _State, work: Work) -> Iterator[_State]:
-    """With more parts of each copy."""
+    """With more parts of each copy, where it cannot be divided further.
+
+    Of several words of rows, each part would make all for one group before it gets to the next: readers would get those of
+    the last part late, and the others would have to keep theirs."""
     now = state.chosen[work.name]
-    more = (parts for parts in divisors(work.dealt_extent) if parts > now.parts)
+    is_divided = not work.divides_lanes and now.copies == work.divided_extent
+    is_divided = is_divided or (work.divides_lanes and now.copies * now.lanes == work.divided_extent)
+    more = (parts for parts in divisors(work.dealt_extent) if is_divided and parts > now.parts)
     yield from (state.changed({work.name: replace(now, parts=parts)}) for parts in islice(more, 1))
 
 
