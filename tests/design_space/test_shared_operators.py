@@ -128,6 +128,17 @@ def test_parts_take_turns_where_copies_have_no_more_lanes(search: type) -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(("columns", "parts"), [(16, 1), (8, 2)])
+def test_no_parts_of_copies_with_several_words_of_rows(search: type, columns: int, parts: int) -> None:
+    """Where what reads the sums has no DSPs for a second copy, two words of 8 columns stay one task."""
+    before, behind = turned(product("a0"), product("b1", "a0", columns=columns))
+    behind = replace(behind, dealt_extent=2)
+    reader = Work("n1", columns, columns, Counts(dsp=50), 1, columns, False, 1, after=(Dependence("b1", 1.0, 1.0, 1.0),))
+    chosen = search([before, behind, reader], within(2 * TASK + 99))
+    assert (chosen["b1"], chosen["n1"]) == (Parallelism(LANES, 1, parts=parts), Parallelism(1, 1))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
 def test_lanes_are_kept_whatever_copies_leave(search: type) -> None:
     """24 columns of 8 lanes: 3 copies, but never 2 of 12 columns, in 6 or 12 lanes."""
     works = turned(product("a0", columns=24), product("b1", "a0", columns=24))
