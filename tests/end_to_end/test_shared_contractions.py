@@ -72,6 +72,20 @@ def test_copies_of_the_last_one_compute_on_the_multipliers_of_both_first_ones(sh
     assert not [name for name in work if name.endswith("matmul0")]
 
 
+def test_parts_of_a_copy_take_groups_in_turn(shared: Path, source: str, tmp_path: Path) -> None:
+    """Of 3 groups each part of a copy of `down` has one, and a task; two of the six are those of `up` and `gate`."""
+    given = (shared / "schedule.toml").read_text().partition("[stc.parallelism]")[2].partition("\n\n")[0]
+    changed, count = re.subn("(down_matmul0 = .*copies = 2)", r"\1, parts = 3", given)
+    (tmp_path / "given.toml").write_text("[stc.parallelism]" + changed)
+    options = PipelineOptions(quantize=FORMAT, weight_ports="in-turn", contractions="shared", schedule=str(tmp_path / "given.toml"))
+    compile_model(CompileRequest(source, options=options), tmp_path / "out")
+    (kernel,) = read_manifest(tmp_path / "out").kernels
+    work = {task.name: task.work for task in kernel.tasks if task.work is not None and task.work.products}
+    parts = [one.products for name, one in work.items() if re.match(r"down_matmul0_\d_\d", name)]
+    assert count == 1 and parts == 4 * [24 * 36 // 6]
+    assert simulate(tmp_path / "out", optimisation=0).passed
+
+
 def test_the_array_is_a_unit(shared: Path) -> None:
     """It starts by itself; what it gets and sends leads to the other unit and back."""
     (kernel,) = read_manifest(shared).kernels
