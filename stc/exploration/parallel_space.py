@@ -41,7 +41,7 @@ class ParallelSpace:
         said: dict[str, Value] = {}
         for work in self.works:
             chosen = plan[work.name]
-            said |= {f"{work.name}.lanes": chosen.lanes, f"{work.name}.rows": chosen.rows}
+            said |= {f"{work.name}.lanes": chosen.lanes, f"{work.name}.rows": chosen.rows, f"{work.name}.parts": chosen.parts}
             said |= {self._named_copies(work): chosen.copies, f"{work.name}.adders_in_luts": chosen.adders_in_luts}
         return {choice.name: _nearest(choice, said[choice.name]) for choice in self.choices}
 
@@ -67,6 +67,7 @@ class ParallelSpace:
         yield _choice(f"{name}.lanes", tuple(lane_counts(work.lane_extent)), chosen.lanes, "points of a task at once, at most")
         rows = tuple(row for row in divisors(work.row_extent) if row <= MOST_ROWS)
         yield _choice(f"{name}.rows", rows, chosen.rows, "rows of each lane, at most")
+        yield _choice(f"{name}.parts", divisors(work.dealt_extent), chosen.parts, "tasks of each copy, which take groups in turn")
         if work.adders_in_luts.dsp < 0:
             says = "adders of floats of LUTs, not of DSPs"
             yield _choice(f"{name}.adders_in_luts", (False, True), chosen.adders_in_luts, says)
@@ -80,13 +81,13 @@ class ParallelSpace:
         lanes = max(count for count in possible if count <= said("lanes"))
         adders = bool(point.get(f"{work.name}.adders_in_luts", False))
         for rows in reversed(divisors(max(1, work.row_extent // (copies if work.divides_rows else 1)))):
-            if rows <= said("rows") and is_a_task(work, fitted := Parallelism(lanes, copies, rows, adders)):
+            if rows <= said("rows") and is_a_task(work, fitted := Parallelism(lanes, copies, rows, adders, said("parts"))):
                 return fitted
-        return Parallelism(lanes, copies, 1, adders)
+        return Parallelism(lanes, copies, 1, adders, said("parts"))
 
 
-def _choice(name: str, values: tuple[Value, ...], default: Value, says: str) -> Choice:
-    return Choice(name, values if default in values else tuple(sorted({*values, default})), default, says)
+def _choice(name: str, values: Sequence[Value], default: Value, says: str) -> Choice:
+    return Choice(name, tuple(values) if default in values else tuple(sorted({*values, default})), default, says)
 
 
 def _nearest(choice: Choice, wanted: Value) -> Value:

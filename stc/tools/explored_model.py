@@ -26,7 +26,6 @@ from stc.design_space.parallelism import Parallelism, counts_of
 from stc.design_space.parallelism_search import shortest_parallelism
 from stc.diagnostics import CompileError, PassCrashed
 from stc.dialects.context import make_context
-from stc.dialects.facts import COPIES, LANES
 from stc.exploration.estimate import graph_estimate
 from stc.exploration.loop_space import LoopSpace
 from stc.exploration.parallel_space import ParallelSpace
@@ -181,7 +180,7 @@ class ExploredModel:
 
     def _estimated(self, point: Point) -> Objectives:
         plan, options = self._parallel.parallelism(point), _chosen_options(self._options, point)
-        graph = self._distributed(tuple(chosen.copies for chosen in plan.values()))
+        graph = self._distributed(tuple((chosen.copies, chosen.parts) for chosen in plan.values()))
         nodes = [_with_parallelism(node, plan, graph.names) for node in graph.nodes]
         plans = self._loops.changed(_tiled(nodes, options), point, graph.names)
         works = {work.name: work for work in self._problem.works}
@@ -191,13 +190,10 @@ class ExploredModel:
         beyond, counts = taken.beyond(self._problem.most), taken._asdict()
         return Objectives(found.cycles, found.on_chip_bytes, taken.dsp, found.bytes_moved, "estimated", beyond, taken=counts)
 
-    def _distributed_graph(self, copies: tuple[int, ...]) -> _Graph:
+    def _distributed_graph(self, tasks: tuple[tuple[int, int], ...]) -> _Graph:
         module = self._prefix.clone()
-        for computed, count in zip(self._computed(module), copies, strict=True):
-            LANES.put(computed.generic, 1)
-            if computed.divided is not None and count > 1:
-                loops = range(len(computed.generic.iterator_types))
-                COPIES.put(computed.generic, tuple(count if at == computed.divided else 1 for at in loops))
+        for computed, (copies, parts) in zip(self._computed(module), tasks, strict=True):
+            give_parallelism(computed, Parallelism(1, copies, parts=parts))
         DistributeParallel().apply(make_context(), module)
         nodes: list[TilingNode] = []
         names: dict[str, str] = {}
@@ -211,7 +207,9 @@ class ExploredModel:
         """The computation that a node is, or is a copy of."""
         name = str(name_of(graph.generics[node.name]))
         known = {str(name_of(computed.generic)): computed.work.name for computed in self._base}
-        return known[name] if name in known else known[name.rpartition("_")[0]]
+        while name not in known:
+            name = name.rpartition("_")[0]
+        return known[name]
 
     def _computed(self, module: ModuleOp) -> list[Computation]:
         """The computations of a clone, in the order of ours."""

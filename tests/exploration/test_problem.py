@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -105,6 +106,14 @@ def test_a_plan_comes_back_from_its_point() -> None:
         }
         assert all(may_be(each, wanted[each.name]) or each.name == "d" for each in WORKS)
         assert space.parallelism(space.point(wanted)) == wanted
+
+
+def test_parts_are_a_choice_where_there_are_any() -> None:
+    one, other = replace(work("a", 4, 6, 1), dealt_extent=6), work("d", 1, 6, 1)
+    wanted = {"a": Parallelism(4, 2, parts=3), "d": Parallelism(1, 2)}
+    space = ParallelSpace([one, other], {"a": Parallelism(1, 1), "d": Parallelism(1, 1)})
+    assert space.parallelism(space.point(wanted)) == wanted
+    assert [choice.values for choice in space.choices if choice.name.endswith(".parts")] == [(1, 2, 3, 6)]
 
 
 def test_what_cannot_be_said_is_next_to_it() -> None:
