@@ -407,18 +407,15 @@ def _in_a_task(work: Work, now: Parallelism) -> Sequence[Parallelism]:
 
 
 def _dealt(state: _State, work: Work) -> Iterator[_State]:
-    """With more parts of each copy, where it cannot be divided further, and others have as many tasks, which wait meanwhile.
+    """With more parts of each copy, where it cannot be divided further.
 
     Of several words of rows, each part would make all for one group before it gets to the next: readers would get those of
-    the last part late, and the others would have to keep theirs. With tasks of their own parts have been slower than without,
-    by what deals to them."""
+    the last part late, and the others would have to keep theirs."""
     now = state.chosen[work.name]
-    if now.copies * (now.lanes if work.divides_lanes else 1) < work.divided_extent:
-        return
-    for parts in islice((parts for parts in divisors(work.dealt_extent) if parts > now.parts), 1):
-        step = state.changed({work.name: replace(now, parts=parts)})
-        if step.operators == state.operators.plus(work.task.times((parts - now.parts) * now.copies)):
-            yield step
+    is_divided = not work.divides_lanes and now.copies == work.divided_extent
+    is_divided = is_divided or (work.divides_lanes and now.copies * now.lanes == work.divided_extent)
+    more = (parts for parts in divisors(work.dealt_extent) if is_divided and parts > now.parts)
+    yield from (state.changed({work.name: replace(now, parts=parts)}) for parts in islice(more, 1))
 
 
 Family: TypeAlias = tuple[Work, ...]
