@@ -46,8 +46,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def shared(source: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Groups of 12: tokens of no power of two, for `down` of 3 groups and so of another number of sums than `up`. With more ports each
-    copy of `down` would have parts."""
+    """Groups of 12: tokens of no power of two, for `down` of 3 groups and so of another number of sums than `up`. With
+    more ports each copy of `down` would have parts."""
     folder = tmp_path_factory.mktemp("contractions") / "shared"
     options = PipelineOptions(quantize=FORMAT, budget="dsp=90,ports=10", weight_ports="in-turn", contractions="shared")
     compile_model(CompileRequest(source, options=options), folder)
