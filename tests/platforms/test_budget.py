@@ -21,7 +21,9 @@ def test_what_is_not_named_is_the_plan() -> None:
     assert Budget.parse("dsp=100%,lut=33.5%").limits(U55C) == Counts(8304, 378_885, 1_132_500, 2841, 768, 32)
 
 
-@pytest.mark.parametrize("text", ["plan", "plan/3", "plan/1.42", "dsp=60%/2", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])
+@pytest.mark.parametrize(
+    "text", ["plan", "plan/3", "plan/1.42", "dsp=60%/2", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"]
+)
 def test_prints_as_read(text: str) -> None:
     assert str(Budget.parse(text)) == text
 
