@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
 LANES = 16
-"""The head's vocabulary is filled up to a multiple of it, for words and vectors of that width: GPT-2 has 29 x 1733 tokens."""
+"""The head's vocabulary is filled up to a multiple of it at least, for words and vectors of that width: GPT-2 has 29 x 1733 tokens."""
+MOST_FILLED = 1 / 50
+"""Of a vocabulary: what more may be filled up, so that lanes and copies of the head divide it."""
 MAX_SEQ = 128
 """Positions of a cache where nothing is said."""
 CONFIGURATION = "config:"
@@ -220,7 +222,7 @@ def _part(
 def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> ExportedModel:
     """A layer behind its cache, or the head, of a model that has been taken apart."""
     if part.stage == HEAD:
-        return export(*model.head(LANES), name=f"{name}_{HEAD}", draws=draws)
+        return export(*model.head(filled_multiple(model.vocabulary)), name=f"{name}_{HEAD}", draws=draws)
     from stc.quantisation.rows import ROW_FORMATS
 
     index = part.layer or 0
@@ -229,6 +231,17 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     built = model.cached_layer(index, part.rows, window=part.run_time_sizes, stored=stored, in_integers=in_integers)
     sizes = model.cache_sizes(index, built, sized=part.run_time_sizes, stored=stored)
     return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
+
+
+def filled_multiple(vocabulary: int) -> int:
+    """What a vocabulary is filled up to a multiple of: the largest power of two that adds at most `MOST_FILLED`, or `LANES`.
+
+    GPT-2's becomes 51,200 = 25 x 2,048: of 50,272 = 32 x 1,571, the next multiple of 16, no more than 32 could be computed at once.
+    """
+    multiple = LANES
+    while -vocabulary % (2 * multiple) <= MOST_FILLED * vocabulary:
+        multiple *= 2
+    return multiple
 
 
 def _model_name(where: str) -> str:
