@@ -33,6 +33,7 @@ from stc.frontend.draws import EXAMPLE
 from stc.frontend.sources import find_language_model
 from stc.manifest.model_schema import DECODE, HEAD
 from stc.pipeline import PipelineOptions
+from stc.platforms.budget import PLAN, Budget, Counts, rest_of
 from stc.platforms.platform import load_platform
 from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.timing_table import SimulationOptions
@@ -158,16 +159,18 @@ def _accelerator(model: str, quantize: str) -> _Accelerator:
             told.append(now)
             print(f"  {now}", file=sys.stderr, flush=True)
 
-    def compiled(stage: str, kind: str) -> TimedDesign:
+    def compiled(stage: str, kind: str, rest: float | None = None) -> TimedDesign:
         out = folder / f"{stage}{kind}"
-        start = stages.start(stage, kind, sized=stage != HEAD)
+        start = stages.start(stage, kind, sized=stage != HEAD, rest=rest)
         one_input = replace(start.request, check_inputs=(EXAMPLE,))
         report = compile_from(replace(start, request=one_input), out, tell, {"export": 0.0})
         resources.update(report["resources"]["total"])
         return timed_design(out)
 
-    kinds = [(stages.launched(kind), compiled(DECODE, kind)) for kind in stages.firsts]
     head = compiled(HEAD, "")
+    taken = Counts(*(resources[name] for name in ("dsp", "lut", "ff", "bram18", "uram")))
+    rest = rest_of(taken, Budget.parse(PLAN).limits(PLATFORM))
+    kinds = [(stages.launched(kind), compiled(DECODE, kind, rest)) for kind in stages.firsts]
     return _Accelerator(layers, kinds, head, dict(resources), round(time.perf_counter() - begin))
 
 

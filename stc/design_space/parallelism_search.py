@@ -338,7 +338,23 @@ def _slower(state: _State, name: str) -> _State | None:
 
 
 def _fitting(state: _State, name: str, budget: _Budget) -> Iterator[_State]:
-    return (step for step in _tried(state, name) if step.fits(budget))
+    """Steps of a computation for which there is room: perhaps as the rest of its family computes no more at once than before."""
+    for step in _tried(state, name):
+        if step.fits(budget):
+            yield step
+        elif (alone := _alone(step, state, name)) is not None and alone.fits(budget):
+            yield alone
+
+
+def _alone(step: _State, before: _State, name: str) -> _State | None:
+    """A step in which only this computation of its family has more points at once than before; None where it has so."""
+    changes = dict[str, Parallelism]()
+    for other in step.differing:
+        now, most = step.chosen[other], before.chosen[other].points
+        if other != name and now.points > most:
+            fewer = [each for each in _fewer(step.works[other], now) if each.points <= most]
+            changes |= {other: fewer[-1]} if fewer else {}
+    return step.changed(changes) if changes else None
 
 
 def _tried(state: _State, name: str) -> Iterator[_State]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
 LANES = 16
-"""The head's vocabulary is filled up to a multiple of it at least, for words and vectors of that width: GPT-2 has 29 x 1733 tokens."""
+"""The head's vocabulary is filled up to a multiple of it at least, for words and vectors of that width."""
 MOST_FILLED = 1 / 50
 """Of a vocabulary: what more may be filled up, so that lanes and copies of the head divide it."""
 MAX_SEQ = 128

@@ -162,6 +162,12 @@ def parts_by_work(work: Mapping[str, int]) -> Mapping[str, float]:
     return {name: sum(roots.values()) / root for name, root in roots.items()}
 
 
+def rest_of(taken: Counts, limits: Counts) -> float:
+    """The part of `limits` that a design leaves to others in its binary, which may have all ports, too."""
+    pairs = zip(taken._replace(ports=0), limits, strict=True)
+    return max(0.0, 1 - max(amount / limit for amount, limit in pairs if limit))
+
+
 def most_ports(budget: str, platform: str) -> int:
     """Memory ports that a design may have: of `budget`, or of the platform for `SMALL`."""
     limits = searched_limits(budget, platform)

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,7 @@ from stc.manifest.model_schema import (
 from stc.manifest.schema import Manifest
 from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import PLAN, Counts, in_one_binary, part_of, parts_by_work
+from stc.platforms.budget import PLAN, SMALL, Counts, in_one_binary, part_of, parts_by_work, rest_of
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
 from stc.tools.budget_fit import Fit, fit_of, limits_of
@@ -148,17 +147,17 @@ class ModelStages:
         """Launches of layers of a kind."""
         return sum(self.model.layer_kinds[layers[0]] == kind for layers in self.launches)
 
-    def start(self, stage: str, kind: str, *, sized: bool) -> Start:
+    def start(self, stage: str, kind: str, *, sized: bool, rest: float | None = None) -> Start:
         """A compile of a stage of a kind of layers, or of the head; `sized`: with sizes that are known at run time.
 
-        Of the budget it has its part, or where a schedule says lanes and copies, all: what the schedules of all take is for
-        `compile_language_model` to add up.
+        Of the budget it has its part, of what the head leaves (`rest`) where that is known; or where a schedule says lanes and
+        copies, all: what the schedules of all take is for `compile_language_model` to add up.
         """
         from stc.frontend.layers import require_one_kind
         from stc.frontend.sources import Part, export_part
 
         layer, name = (None if stage == HEAD else self.firsts[kind]), stage_name(stage, kind)
-        options, rows = self._options(layer, name), self.rows_of.get(stage, 1)
+        options, rows = self._options(layer, name, rest), self.rows_of.get(stage, 1)
         asked = replace(self._request, options=options)
         # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
         draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
@@ -173,18 +172,19 @@ class ModelStages:
         named = replace(options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         return Start(request, model, named, request.plan.steps(named), 0, {"reference": model.reference}, tuple(layers))
 
-    @cached_property
-    def _parts(self) -> Mapping[str, float]:
+    def _parts(self, rest: float | None) -> Mapping[str, float]:
         """Of the budget, by the stage's name; a prompt is taken to be as long as what follows it."""
         kinds, model = Counter(self.model.layer_kinds), self.model
         of_layers = {kind: kinds[kind] * model.products(first) for kind, first in self.firsts.items()}
         work = {stage_name(stage, kind): products for kind, products in of_layers.items() for stage in self.rows_of}
-        return parts_by_work(work | {HEAD: model.products(None)})
+        if not rest:
+            return parts_by_work(work | {HEAD: model.products(None)})
+        return {name: parts / rest for name, parts in parts_by_work(work).items()}
 
-    def _options(self, layer: int | None, name: str) -> PipelineOptions:
+    def _options(self, layer: int | None, name: str, rest: float | None) -> PipelineOptions:
         whole, schedule = self._request.options, stage_schedule(self._request.options.schedule, name)
         quantize = self.model.quantisation_of(layer, self._quantize)
-        budget = whole.budget if schedule else part_of(whole.budget, self._parts[name])  # one binary has all of them
+        budget = whole.budget if schedule else part_of(whole.budget, self._parts(rest)[name])  # one binary has all of them
         alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
         options = replace(whole, quantize=quantize, budget=budget, schedule=schedule, **alone)
         found = with_schedule(options, self._request.given | OF_ALL_STAGES)
@@ -202,11 +202,12 @@ class _Compiler:
 
     def compiled(self) -> ModelManifest:
         model, request, firsts = self._model, self._request, self._stages.firsts
-        stages = {kind: {stage: self._stage(stage, kind) for stage in self._stages.rows_of} for kind in firsts}
+        head = self._stage(HEAD, "", None)
+        rest = None if request.options.budget == SMALL else rest_of(head.taken, limits_of(request.options))
+        stages = {kind: {stage: self._stage(stage, kind, rest) for stage in self._stages.rows_of} for kind in firsts}
         packed = {kind: _packed(stages[kind]) for kind in firsts}
         kinds = {kind: self._kind(kind, first, stages[kind], packed[kind]) for kind, first in firsts.items()}
         layers = [self._launch(layers, packed[model.layer_kinds[layers[0]]]) for layers in self._stages.launches]
-        head = self._stage(HEAD, "")
         timing = head.manifest.memory
         assert timing is not None
         made = [*(stage for by_name in stages.values() for stage in by_name.values()), head]
@@ -248,20 +249,20 @@ class _Compiler:
             what = f"the stages together take {fit.lacking} within --budget {options.budget}"
             raise CompileError(what, where=options.schedule, accepted="a larger --budget, or schedules of smaller designs")
 
-    def _stage(self, stage: str, kind: str) -> _Stage:
+    def _stage(self, stage: str, kind: str, rest: float | None) -> _Stage:
         """A compiled stage; where no rule gives its streams run-time sizes, one that reads the whole cache under a mask."""
         if stage == HEAD:
-            return self._compiled_stage(stage, kind, False, ESTIMATED)
+            return self._compiled_stage(stage, kind, rest, False, ESTIMATED)
         try:
-            return self._compiled_stage(stage, kind, True, ESTIMATED)
+            return self._compiled_stage(stage, kind, rest, True, ESTIMATED)
         except NoRunTimeSize as refusal:
             origin = f"{ESTIMATED}, and {stage} reads the whole cache, since {refusal}"
-            return self._compiled_stage(stage, kind, False, origin)
+            return self._compiled_stage(stage, kind, rest, False, origin)
 
-    def _compiled_stage(self, stage: str, kind: str, sized: bool, origin: str) -> _Stage:
+    def _compiled_stage(self, stage: str, kind: str, rest: float | None, sized: bool, origin: str) -> _Stage:
         begin, name = time.perf_counter(), stage_name(stage, kind)
         self._progress(f"{name}: export to linalg")
-        start = self._stages.start(stage, kind, sized=sized)
+        start = self._stages.start(stage, kind, sized=sized, rest=rest)
         seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)

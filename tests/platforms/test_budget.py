@@ -8,7 +8,7 @@ import pytest
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions, stages
-from stc.platforms.budget import Budget, Counts, part_of, parts_by_work, searched_limits
+from stc.platforms.budget import Budget, Counts, part_of, parts_by_work, rest_of, searched_limits
 from stc.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -46,6 +46,12 @@ def test_parts_by_work_make_the_sum_of_times_least() -> None:
     assert sum(shares.values()) == pytest.approx(1) and shares["prefill"] == shares["decode"] == pytest.approx(3 * shares["head"])
     for more, less in permutations(["prefill", "decode", "head"], 2):
         assert time(shares) < time(shares | {more: shares[more] + 0.01, less: shares[less] - 0.01})
+
+
+def test_the_rest_is_what_the_scarcest_resource_leaves() -> None:
+    limits = Counts(100, 1000, 1000, 10, 0, 32)
+    assert rest_of(Counts(40, 100, 0, 6, 0, 32), limits) == pytest.approx(0.4)
+    assert rest_of(Counts(0, 1200, 0, 0, 0, 1), limits) == 0
 
 
 def test_order_and_spaces_do_not_matter() -> None:

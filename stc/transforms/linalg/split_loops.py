@@ -102,10 +102,11 @@ def _split_indices(body: Region, loops: Groups, numbers: Sequence[tuple[int, ...
     for op in list(body.block.ops):
         if isinstance(op, IndexOp):
             loop = op.dim.value.data
-            Rewriter.replace_op(op, _index_of_parts(loops[loop], numbers[loop]))
+            Rewriter.replace_op(op, index_of_parts(loops[loop], numbers[loop]))
 
 
-def _index_of_parts(factors: Sequence[int], loops: Sequence[int]) -> list[Operation]:
+def index_of_parts(factors: Sequence[int], loops: Sequence[int]) -> list[Operation]:
+    """What computes the index of a loop of which `loops` are the parts, of `factors` iterations each; the last op is the index."""
     ops: list[Operation] = [IndexOp(loops[0])]
     total = ops[0].results[0]
     for factor, loop in zip(factors[1:], loops[1:], strict=True):

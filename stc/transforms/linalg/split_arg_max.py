@@ -1,0 +1,212 @@
+"""`split-arg-max`: the place of the largest of many terms: of each of some lanes and copies, and then of the largest of those."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.generic_loops import GenericLoops, all_dims, generics_in, name_of
+from stc.analysis.loops import integer_constant
+from stc.design_space.reduction_splits import arg_max_groups
+from stc.dialects.facts import NAME
+from stc.iteration.reshape import Groups
+from stc.transforms.linalg.generics import (
+    PARALLEL,
+    REDUCTION,
+    build,
+    output_arguments,
+    shape_of,
+    stc_attributes,
+    tensor_like,
+    yielded,
+)
+from stc.transforms.linalg.reshapes import expand_shape
+from stc.transforms.linalg.split_loops import index_of_parts
+
+
+@dataclass(frozen=True)
+class SplitArgMax(ModulePass):
+    """Split what finds the largest (or smallest) of many floats in one input and its place, along the last dimension or dimensions.
+
+    A single such loop takes one term after the other, each of which waits for the comparison before. It becomes two: the first
+    finds the largest for each of some copies and lanes (`stc.design_space.reduction_splits.arg_max_groups`), whose places count
+    from where the copy begins; the second the largest of those. Copies are the outermost part of the dimension, lanes the
+    innermost. Of equal ones the first is found as before, and NaN before all numbers.
+
+        %m, %i = linalg.generic {"reduction"} ins(%x : tensor<640xf32>) outs(%low, %zero : tensor<f32>, tensor<i64>) ...
+      becomes
+        %v = tensor.expand_shape %x [[0, 1, 2]] : tensor<640xf32> into tensor<1x40x16xf32>
+        %ms, %is = linalg.generic {"parallel", "parallel", "reduction"} ins(%v) outs(... : tensor<1x16xf32>, tensor<1x16xi64>) ...
+        %m, %i = linalg.generic {"reduction", "reduction"} ins(%ms, %is) outs(%low, %zero) ...
+    """
+
+    name = "split-arg-max"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for generic in generics_in(op):
+            if (found := _found(generic)) is not None:
+                loops = GenericLoops(generic)
+                groups = arg_max_groups([loops.extents[loop] for loop in loops.reductions])
+                if groups[0][0] * groups[-1][-1] > 1:
+                    _split(generic, found, groups)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is done with a term: `extreme` of it and the best so far, `better` whether it is that. `fills` give the first best."""
+
+    extreme: Operation
+    better: arith.CmpfOp
+    fills: tuple[linalg.FillOp, linalg.FillOp]
+
+
+def _found(generic: GenericOp) -> _Found | None:
+    """Of a generic whose results are the best of the last dimensions of its one input, and where that is; None of others."""
+    dims, loops = all_dims(generic), GenericLoops(generic)
+    every, outer = tuple(range(len(loops.extents))), len(loops.parallels)
+    if dims != [every, every[:outer], every[:outer]] or tuple(loops.reductions) != every[outer:]:
+        return None
+    fills = tuple(output.owner for output in generic.outputs)
+    if not isinstance(fills[0], linalg.FillOp) or not isinstance(fills[1], linalg.FillOp):
+        return None
+    term, (best, place) = generic.body.block.args[0], output_arguments(generic)
+    extreme, selected = (value.owner for value in yielded(generic))
+    if not isinstance(extreme, arith.MaximumfOp | arith.MinimumfOp) or set(extreme.operands) != {term, best}:
+        return None
+    if not isinstance(selected, arith.SelectOp) or selected.rhs is not place or not _is_place(selected.lhs, loops):
+        return None
+    better = _better(selected.cond, term, best)
+    wanted = "ugt" if isinstance(extreme, arith.MaximumfOp) else "ult"
+    return None if better is None or _predicate(better) != wanted else _Found(extreme, better, (fills[0], fills[1]))
+
+
+def _is_place(value: SSAValue, loops: GenericLoops) -> bool:
+    """Whether it is the number of the iteration of all reductions, the last one fastest, as an integer."""
+    cast, stride = value.owner, 1
+    wanted = dict[int, int]()
+    for loop in reversed(loops.reductions):
+        wanted[loop] = stride
+        stride *= loops.extents[loop]
+    return isinstance(cast, arith.IndexCastOp) and _factors(cast.input) == wanted
+
+
+def _factors(value: SSAValue) -> Mapping[int, int] | None:
+    """By loop what its index is multiplied by in a sum of such products; None of what is none."""
+    match value.owner:
+        case linalg.IndexOp() as index:
+            return {index.dim.value.data: 1}
+        case arith.MuliOp() as product:
+            size, factors = integer_constant(product.rhs), _factors(product.lhs)
+            return None if size is None or factors is None else {loop: size * factor for loop, factor in factors.items()}
+        case arith.AddiOp() as total:
+            one, other = _factors(total.lhs), _factors(total.rhs)
+            return None if one is None or other is None or one.keys() & other.keys() else {**one, **other}
+        case _:
+            return None
+
+
+def _better(condition: SSAValue, term: SSAValue, best: SSAValue) -> arith.CmpfOp | None:
+    """The comparison of `term` with `best`, in that order, in a condition that also asks whether `best` is a number."""
+    both = condition.owner
+    if not isinstance(both, arith.AndIOp):
+        return None
+    comparisons = [value.owner for value in both.operands if isinstance(value.owner, arith.CmpfOp)]
+    ordered = [one for one in comparisons if _predicate(one) == "ord" and one.lhs is best and one.rhs is best]
+    others = [one for one in comparisons if one.lhs is term and one.rhs is best]
+    return others[0] if len(ordered) == len(others) == 1 else None
+
+
+def _predicate(op: arith.CmpfOp) -> str:
+    return arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+
+
+# Rewriting ------------------------------------------------------------------------------------------------------------
+
+
+def _split(generic: GenericOp, found: _Found, groups: Groups) -> None:
+    outer = shape_of(generic.results[0])
+    expand = expand_shape(generic.inputs[0], (*((size,) for size in outer), *groups))
+    expand.attributes |= NAME.entry(f"{name_of(generic)}_parts")
+    copies, lanes = groups[0][0], groups[-1][-1]
+    starts = [_started(fill, (*outer, copies, lanes)) for fill in found.fills]
+    made = [op for ops in starts for op in ops]
+    partial = _partial(generic, expand.result, [ops[-1].results[0] for ops in starts])
+    Rewriter.insert_op([expand, *made, partial], InsertPoint.before(generic))
+    Rewriter.replace_op(generic, _combination(generic, found, partial, prod(map(prod, groups)) // copies))
+
+
+def _started(fill: linalg.FillOp, shape: Sequence[int]) -> Sequence[Operation]:
+    """A tensor of `shape` that holds what `fill` fills another one with."""
+    empty = tensor.EmptyOp((), tensor_like(fill.outputs[0], shape))
+    return empty, linalg.FillOp(fill.inputs, [empty.tensor], [empty.tensor.type])
+
+
+def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) -> GenericOp:
+    """The best of each copy and lane: loops over all outer dimensions, copies, lanes, and what each of these has."""
+    outer, shape = len(shape_of(generic.results[0])), shape_of(value)
+    copy, lane = outer, outer + 1
+    others = range(outer + 2, len(shape))
+    read, written = (*range(outer), copy, *others, lane), (*range(outer), copy, lane)
+    body = generic.body.clone()
+    (cast,) = (op for op in body.block.ops if isinstance(op, arith.IndexCastOp))
+    index = index_of_parts(shape[outer + 1 :], (*others, lane))
+    Rewriter.insert_op(index, InsertPoint.before(cast))
+    before, cast.operands[0] = cast.input.owner, index[-1].results[0]
+    _erase_unused(before)
+    kinds = [*[PARALLEL] * (outer + 2), *[REDUCTION] * len(others)]
+    partial = build([value], starts, body, [read, written, written], kinds, stc_attributes(generic))
+    NAME.put(partial, f"{name_of(generic)}_partial")
+    for old, new in zip(generic.results, partial.results, strict=True):
+        new.name_hint = f"{old.name_hint or name_of(generic)}_partial"
+    return partial
+
+
+def _erase_unused(value: Operation | Block) -> None:
+    """An index that nobody asks for any more, with what it was computed from."""
+    if isinstance(value, Operation) and not any(result.uses for result in value.results):
+        owners = [operand.owner for operand in value.operands]
+        Rewriter.erase_op(value)
+        for owner in owners:
+            _erase_unused(owner)
+
+
+def _combination(generic: GenericOp, found: _Found, partial: GenericOp, each: int) -> GenericOp:
+    """The best of all copies and lanes, each with `each` terms a copy; of equal ones the one whose place is first."""
+    outer = len(shape_of(generic.results[0]))
+    best, place = (argument.type for argument in output_arguments(generic))
+    block = Block(arg_types=[best, place, best, place])
+    value, local, best, before = block.args
+    copy, size = linalg.IndexOp(outer), arith.ConstantOp(IntegerAttr(each, IndexType()))
+    begin = arith.MuliOp(copy, size)
+    cast = arith.IndexCastOp(begin, local.type)
+    at = arith.AddiOp(local, cast)
+    better, ordered = arith.CmpfOp(value, best, found.better.predicate.value.data), arith.CmpfOp(best, best, "ord")
+    greater = arith.AndIOp(better, ordered)
+    equal, unordered = arith.CmpfOp(value, best, "oeq"), arith.CmpfOp(value, value, "uno")
+    neither = arith.CmpfOp(best, best, "uno")
+    both = arith.AndIOp(unordered, neither)
+    same, earlier = arith.OrIOp(equal, both), arith.CmpiOp(at, before, "slt")
+    tie = arith.AndIOp(same, earlier)
+    taken = arith.OrIOp(greater, tie)
+    extreme = type(found.extreme)(value, best)  # pyright: ignore[reportCallIssue]
+    selected = arith.SelectOp(taken, at, before)
+    block.add_ops([
+        copy, size, begin, cast, at, better, ordered, greater, equal, unordered, neither, both, same, earlier, tie, taken, extreme,
+        selected, linalg.YieldOp(extreme.results[0], selected.result),
+    ])  # fmt: skip
+    read, written = tuple(range(outer + 2)), tuple(range(outer))
+    kinds = [*[PARALLEL] * outer, REDUCTION, REDUCTION]
+    total = build(partial.results, generic.outputs, Region(block), [read, read, written, written], kinds, stc_attributes(generic))
+    for old, new in zip(generic.results, total.results, strict=True):
+        new.name_hint = old.name_hint
+    return total
