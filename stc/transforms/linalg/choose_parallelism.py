@@ -425,7 +425,7 @@ def _bank(generic: GenericOp) -> Counts:
     if not of_integers(generic):
         return SUM_BANK
     bits = sum(bits_of(element_type(result.type)) for result in generic.results)
-    return Counts(lut=bits, ff=bits)
+    return Counts(ff=bits)  # LUTs are in what is fitted to a task and its lanes
 
 
 def _lane(generic: GenericOp) -> Counts:
