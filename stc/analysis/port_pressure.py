@@ -19,6 +19,7 @@ from stc.analysis.loops import constant_bounds, is_unrolled, trip_count, unroll_
 from stc.analysis.partitions import banks_of
 from stc.analysis.recurrences import flattened_nest, in_registers, iterations
 from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import STORAGE
 from stc.dialects.stream import AcquireOp, BufferOp
 from stc.iteration.storage import BankAccesses
 
@@ -42,8 +43,8 @@ def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue,
 
 
 def are_registers(buffer: SSAValue) -> bool:
-    """Whether a buffer is an array of a task with a bank for each entry: registers have no ports."""
-    return isinstance(buffer.owner, memref.AllocOp) and in_registers(buffer)
+    """Whether a buffer is an array of a task with a bank for each entry, and not said to be a memory: registers have no ports."""
+    return isinstance(buffer.owner, memref.AllocOp) and not STORAGE.on(buffer.owner) and in_registers(buffer)
 
 
 def bank_accesses(loop: scf.ForOp, task: TaskOp, of: SSAValue | None = None) -> Iterator[tuple[SSAValue, BankAccesses]]:

@@ -112,15 +112,18 @@ class TaskWalk:
 
     def _loop(self, loop: Loop) -> Iterator[None]:
         first, begins = self.now + loop.head, {port: self.position[port] for port in loop.iterations}
-        known, issues = -1, loop.unhindered
+        begun, known, last = 0, 0, first
         while known < loop.count:
             before, known = known, self._known(loop, begins)
             if known > before:
-                issues = self._issues(loop, first, begins)
-                self._note_first(known, loop, begins, first + issues)
+                issues = first + self._issues(loop, first, begins, range(begun, known))
+                self._note_some(loop, begins, range(begun, known), issues)
+                last = int(issues[-1])
+                if loop.memory is None:  # what is left is a loop of its own; memory takes words by all that came before
+                    begun, first = known, last + loop.interval
             if known < loop.count:
                 yield
-        self.now = first + int(issues[-1]) + loop.tail
+        self.now = last + loop.tail
 
     def _known(self, loop: Loop, begins: Mapping[Port, int]) -> int:
         """How many firings of a loop move only tokens of which it is known when they may be moved."""
@@ -130,20 +133,23 @@ class TaskWalk:
                 known = min(known, int(iterations[tokens]))
         return known
 
-    def _issues(self, loop: Loop, first: int, begins: Mapping[Port, int]) -> Cycles:
-        """When the firings of a loop issue, in cycles from `first`: of the first ones, as far as bounds are known."""
+    def _issues(self, loop: Loop, first: int, begins: Mapping[Port, int], firings: range) -> Cycles:
+        """When some firings of a loop issue, of which the first one may from cycle `first` on, in cycles from then."""
         ready: Cycles | None = None
-        for port, iterations in loop.iterations.items():
-            if (bounds := self._bounds(port, begins[port], len(iterations))) is None:
+        unhindered = loop.unhindered[: len(firings)]
+        for port, tokens in _tokens(loop, firings):
+            if (bounds := self._bounds(port, begins[port] + tokens.start, len(tokens))) is None:
                 continue
             in_step, earliest = port in loop.in_step, bounds - first
-            if (earliest > (loop.unhindered if in_step else loop.unhindered[iterations])).any():
-                ready = np.zeros(loop.count, dtype=np.int64) if ready is None else ready
-                if in_step:
-                    np.maximum(ready, earliest, out=ready)
+            at = slice(len(tokens)) if in_step else loop.iterations[port][tokens.start : tokens.stop] - firings.start
+            if (earliest > unhindered[at]).any():
+                if ready is None:
+                    ready = np.zeros(len(firings) if loop.memory is None else loop.count, dtype=np.int64)
+                if isinstance(at, slice):
+                    np.maximum(ready[at], earliest, out=ready[at])
                 else:
-                    np.maximum.at(ready, iterations, earliest)
-        return loop.unhindered if ready is None else loop.issued(ready)
+                    np.maximum.at(ready, at, earliest)
+        return unhindered if ready is None else loop.issued(ready)[: len(firings)]
 
     def _bounds(self, port: Port, begin: int, count: int) -> Cycles | None:
         """Of so many tokens of a port; None where nothing holds them up."""
@@ -151,12 +157,11 @@ class TaskWalk:
             return self.followed[port].bounds(begin, count)
         return self.bounds[port][begin : begin + count] if port in self.bounds else None
 
-    def _note_first(self, known: int, loop: Loop, begins: Mapping[Port, int], at: Cycles) -> None:
-        """Note the tokens of the first firings of a loop, which issue `at` these cycles."""
-        for port, iterations in loop.iterations.items():
-            moved = at if port in loop.in_step else at[iterations]
-            tokens = len(moved) if known == loop.count else int(np.searchsorted(iterations, known))
-            self._note(port, begins[port], moved[:tokens])
+    def _note_some(self, loop: Loop, begins: Mapping[Port, int], firings: range, issues: Cycles) -> None:
+        """Note the tokens of some firings of a loop, and when these issue."""
+        for port, tokens in _tokens(loop, firings):
+            at = loop.iterations[port][tokens.start : tokens.stop]
+            self._note(port, begins[port] + tokens.start, issues if port in loop.in_step else issues[at - firings.start])
 
     def _note(self, port: Port, begin: int, times: Cycles) -> None:
         self.issues[port][begin : begin + len(times)] = times
@@ -196,3 +201,13 @@ class TaskWalk:
             if len(held_up):
                 count = int(held_up[0])
         return count
+
+
+def _tokens(loop: Loop, firings: range) -> Iterator[tuple[Port, range]]:
+    """Of each port of a loop, which tokens some firings of it move."""
+    for port, iterations in loop.iterations.items():
+        if len(firings) == loop.count:
+            yield port, range(len(iterations))
+        else:
+            begin, end = np.searchsorted(iterations, (firings.start, firings.stop))
+            yield port, range(int(begin), int(end))

@@ -68,8 +68,10 @@ class Loop:
         return self.issued(np.zeros(self.count, dtype=np.int64))
 
     def issued(self, ready: Cycles) -> Cycles:
-        """When each iteration issues, if what it reads is there from cycle `ready` of it on, and the loop begins at cycle 0."""
-        steps = np.arange(self.count, dtype=np.int64) * self.interval
+        """When each iteration issues, if what it reads is there from cycle `ready` of it on, and the loop begins at cycle 0.
+
+        Without memory also of fewer iterations in a row, the first of which could issue at cycle 0."""
+        steps = np.arange(len(ready), dtype=np.int64) * self.interval
         if self.memory is None:
             return np.maximum.accumulate(ready - steps) + steps
         if self.memory.writes:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import floor, sqrt
+from math import ceil, floor, sqrt
 from operator import le
 from typing import NamedTuple
 
@@ -108,7 +108,7 @@ class Budget:
 
     def __str__(self) -> str:
         said = ",".join(f"{name}={amount}" for name, amount in self._said.items()) or PLAN
-        return said if self.parts == 1 else f"{said}/{self.parts:g}"
+        return said if self.parts == 1 else f"{said}/{self.parts:.12g}"
 
     @property
     def _said(self) -> dict[str, Amount]:
@@ -145,11 +145,12 @@ def _amount(name: str, text: str) -> Amount:
 
 
 def part_of(budget: str, parts: float) -> str:
-    """The budget of a design for which so many parts as its own are in `budget`; CompileError for what is none."""
+    """The budget of a design for which so many parts as its own are in `budget`, to two digits, rounded so that all parts together
+    take no more; CompileError for what is none."""
     if budget == SMALL:
         return budget
     whole = Budget.parse(budget)
-    return str(replace(whole, parts=round(parts * whole.parts, 2)))
+    return str(replace(whole, parts=ceil(100 * parts * whole.parts - 1e-6) / 100))
 
 
 def parts_by_work(work: Mapping[str, int]) -> Mapping[str, float]:

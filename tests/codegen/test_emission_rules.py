@@ -187,6 +187,7 @@ def test_rule_14_accesses_per_bank():
     ("memref.alloc() : memref<1xf32>", False),
     ("memref.alloc() : memref<4xf32>", True),
     ("memref.alloc() {stc.partition = [[0, 0]]} : memref<4xf32>", False),
+    ('memref.alloc() {stc.storage = ["ram_2p", "lutram"]} : memref<1xf32>', True),
 ])
 def test_rule_14_registers_have_no_ports(array: str, is_memory: bool) -> None:
     kind = array.rpartition(" ")[2]

@@ -36,6 +36,26 @@ def test_the_earliest_run_of_tasks_that_wait_for_each_other(seed: int) -> None:
     assert earliest_run(network).makespan == run_bounded(network, {fifo.name: UNLIMITED for fifo in network.graph.fifos})
 
 
+def test_each_firing_of_tasks_that_wait_for_each_other_is_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not all of a loop, each time that one more token is known."""
+    timed, tokens = list[int](), 400
+    issued = Loop.issued
+
+    def counted(loop: Loop, ready: np.ndarray) -> np.ndarray:
+        timed.append(len(ready))
+        return issued(loop, ready)
+
+    monkeypatch.setattr(Loop, "issued", counted)
+    ahead = np.arange(tokens)
+    there = Loop(tokens + 1, 1, 0, 3, {("echo", True): ahead, ("answer", False): ahead + 1},
+                 {("echo", True): np.full(tokens, 2), ("answer", False): np.zeros(tokens, int)})  # fmt: skip
+    back = Loop(tokens, 1, 0, 3, {("echo", False): ahead, ("answer", True): ahead},
+                {("echo", False): np.zeros(tokens, int), ("answer", True): np.full(tokens, 2)})  # fmt: skip
+    fifos = [Channel("echo", "a", "b", UNLIMITED, UNLIMITED, 32), Channel("answer", "b", "a", UNLIMITED, UNLIMITED, 32)]
+    earliest_run(Network([TaskTimeline("a", there), TaskTimeline("b", back)], TaskGraph.of(fifos)))
+    assert sum(timed) <= 5 * tokens
+
+
 def test_tasks_that_wait_for_each_other_for_ever() -> None:
     loop = {name: Loop(1, 1, 0, 2, {(f"to {name}", False): np.zeros(1, int), (f"to {other}", True): np.zeros(1, int)},
                        {(f"to {name}", False): np.zeros(1, int), (f"to {other}", True): np.ones(1, int)})

@@ -8,7 +8,7 @@ import pytest
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions, stages
-from stc.platforms.budget import Budget, Counts, part_of, parts_by_work, rest_of, searched_limits
+from stc.platforms.budget import Budget, Counts, in_one_binary, part_of, parts_by_work, rest_of, searched_limits
 from stc.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -34,6 +34,14 @@ def test_a_part_is_of_all_but_ports() -> None:
     assert Budget.parse("dsp=1000,ports=29/1.6").limits(U55C)[::5] == (625, 29)
     assert (part_of("plan", 3), part_of("dsp=60%/2", 3), part_of("small", 3)) == ("plan/3", "dsp=60%/6", "small")
     assert part_of("plan/2", 1.415) == "plan/2.83"
+    assert part_of("plan", 1234567.5) == "plan/1234567.5" == str(Budget.parse("plan/1234567.5"))
+
+
+def test_parts_together_are_no_more_than_all() -> None:
+    whole = Budget.parse("plan").limits(U55C)
+    for work in ({"decode": 4_000_000, "head": 64}, {"prefill": 9, "decode": 9, "head": 5}, dict.fromkeys("abcdefg", 1)):
+        taken = [Budget.parse(part_of("plan", parts)).limits(U55C) for parts in parts_by_work(work).values()]
+        assert in_one_binary(taken).fits(whole)
 
 
 def test_parts_by_work_make_the_sum_of_times_least() -> None:

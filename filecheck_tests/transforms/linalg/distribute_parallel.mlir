@@ -214,3 +214,25 @@ func.func @in_turn(%x: tensor<6x8xi32>, %w: tensor<6x8x4xi32>) -> !T {
 // CHECK: linalg.generic{{.*}} ins([[EVEN]], {{.*}}stc.name = "fc_1_0"
 // CHECK: linalg.generic{{.*}} ins([[ODD]], {{.*}}stc.name = "fc_1_1"
 // CHECK: tensor.concat dim(1) [[Y0]], {{.*}}stc.name = "fc_whole"
+
+// -----
+
+// What is read twice by what is dealt is taken apart once.
+#squares = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>]
+!X = tensor<4x6xi32>
+!S = tensor<4xi32>
+func.func @read_twice(%x: !X) -> !S {
+  %zero = arith.constant 0 : i32  %e = tensor.empty() : !S
+  %f = linalg.fill ins(%zero : i32) outs(%e : !S) -> !S
+  %y = linalg.generic {indexing_maps = #squares, iterator_types = ["parallel", "reduction"]}
+    ins(%x, %x : !X, !X) outs(%f : !S) attrs = {stc.name = "squares", stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: i32, %c: i32, %s: i32):  %p = arith.muli %a, %c : i32  %t = arith.addi %s, %p : i32  linalg.yield %t : i32 } -> !S
+  return %y : !S
+}
+
+// CHECK-LABEL: @read_twice(
+// CHECK-NEXT: [[X:%.*]] = tensor.expand_shape %x {{.*}} output_shape [2, 2, 6]
+// CHECK-NEXT: [[ODD:%.*]] = tensor.extract_slice [[X]][0, 1, 0]
+// CHECK-NEXT: [[EVEN:%.*]] = tensor.extract_slice [[X]][0, 0, 0]
+// CHECK: linalg.generic{{.*}} ins([[EVEN]], [[EVEN]] :
+// CHECK: linalg.generic{{.*}} ins([[ODD]], [[ODD]] :

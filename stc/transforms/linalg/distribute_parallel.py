@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import tensor
@@ -21,6 +22,8 @@ from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
 from stc.transforms.linalg.split_loops import split_by_operand
+
+Reshape: TypeAlias = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,8 @@ def _deal(generic: linalg.GenericOp) -> None:
     for old, new in zip(generic.results, split.results, strict=True):
         old.replace_all_uses_with(new)
     Rewriter.erase_op(generic)
-    for value in made.inputs:
-        _share_reshape(value, made)
+    for index in range(len(made.inputs)):  # which may become that of one before
+        _share_reshape(made.inputs[index], made)
     COPIES.put(made, tuple(count if at == loop + 1 else 1 for at in range(len(made.iterator_types))))
     DEALT.put(made, (*counts[:loop], 1, 1, *counts[loop + 1 :]))
     distribute(made)
@@ -112,11 +115,9 @@ def _share_reshape(value: SSAValue, reader: linalg.GenericOp) -> None:
     own = value.owner
     if not isinstance(own, tensor.ExpandShapeOp):
         return
-    reshapes = (use.operation for use in list(own.src.uses) if isinstance(use.operation, tensor.ExpandShapeOp))
-    for other in reshapes:
-        if other is not own and other.result.type == own.result.type and other.reassociation == own.reassociation:
-            other.result.replace_all_uses_with(value)
-            Rewriter.erase_op(other)
+    for other in _alike(own):
+        other.result.replace_all_uses_with(value)
+        Rewriter.erase_op(other)
     own.detach()
     value.name_hint = own.src.name_hint
     _insert_behind(own, own.src, reader)
@@ -206,7 +207,7 @@ def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:
             return ()
 
 
-def _reshaped_parts(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, dimension: int) -> Sequence[SSAValue]:
+def _reshaped_parts(op: Reshape, dimension: int) -> Sequence[SSAValue]:
     """The same of a reshape that only takes apart or merges what lies within a part: it is done part by part."""
     groups, expands = groups_of(op), isinstance(op, tensor.ExpandShapeOp)
     coarse = next(place for place, fine in enumerate(positions(groups)) if dimension in fine) if expands else dimension
@@ -233,19 +234,24 @@ def _together(generic: linalg.GenericOp, parts: Sequence[SSAValue], dimension: i
     return made.result
 
 
-def _reshaped(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, part: SSAValue, number: int, groups: Groups) -> SSAValue:
+def _reshaped(op: Reshape, part: SSAValue, number: int, groups: Groups) -> SSAValue:
     """Part `number` of what `op` reshapes in the shape that `op` gives it, made once."""
     made = expand_shape(part, groups) if isinstance(op, tensor.ExpandShapeOp) else collapse_shape(part, groups)
-    for use in part.uses:
-        if isinstance(other := use.operation, type(op)) and other is not made and other.result.type == made.result.type:
-            made.erase()
-            return other.result
+    for other in _alike(made):
+        made.erase()
+        return other.result
     name = f"{NAME.of(op) or op.result.name_hint or 'part'}_{number}"
     made.attributes |= MODULE.retained(op) | NAME.entry(name)
     made.result.name_hint = name
     assert isinstance(part.owner, Operation)
     Rewriter.insert_op(made, InsertPoint.after(part.owner))
     return made.result
+
+
+def _alike(op: Reshape) -> Sequence[Reshape]:
+    """Other reshapes of the same value to the same shape."""
+    others = (use.operation for use in op.src.uses if use.operation is not op)
+    return [other for other in others if isinstance(other, type(op)) and other.result.type == op.result.type]
 
 
 def _insert_behind(made: Operation, value: SSAValue, generic: linalg.GenericOp) -> None:

@@ -8,10 +8,10 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -85,6 +85,8 @@ def _found(generic: GenericOp) -> _Found | None:
         return None
     if not isinstance(selected, arith.SelectOp) or selected.rhs is not place or not _is_place(selected.lhs, loops):
         return None
+    if not _has_room(place.type, integer_constant(fills[1].inputs[0]), prod(loops.extents[loop] for loop in loops.reductions)):
+        return None
     better = _better(selected.cond, term, best)
     wanted = "ugt" if isinstance(extreme, arith.MaximumfOp) else "ult"
     return None if better is None or _predicate(better) != wanted else _Found(extreme, better, (fills[0], fills[1]))
@@ -98,6 +100,12 @@ def _is_place(value: SSAValue, loops: GenericLoops) -> bool:
         wanted[loop] = stride
         stride *= loops.extents[loop]
     return isinstance(cast, arith.IndexCastOp) and _factors(cast.input) == wanted
+
+
+def _has_room(type_: Attribute, first: int | None, count: int) -> bool:
+    """Whether places can be compared, and added to where a copy begins: none of `count` wraps around, nor does what is there at
+    first."""
+    return isinstance(type_, IntegerType) and first is not None and max(first, 0) + count <= 2 ** (type_.width.data - 1)
 
 
 def _factors(value: SSAValue) -> Mapping[int, int] | None:
@@ -158,7 +166,7 @@ def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) ->
     others = range(outer + 2, len(shape))
     read, written = (*range(outer), copy, *others, lane), (*range(outer), copy, lane)
     body = generic.body.clone()
-    (cast,) = (op for op in body.block.ops if isinstance(op, arith.IndexCastOp))
+    cast = _cast(body.block)
     index = index_of_parts(shape[outer + 1 :], (*others, lane))
     Rewriter.insert_op(index, InsertPoint.before(cast))
     before, cast.operands[0] = cast.input.owner, index[-1].results[0]
@@ -169,6 +177,16 @@ def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) ->
     for old, new in zip(generic.results, partial.results, strict=True):
         new.name_hint = f"{old.name_hint or name_of(generic)}_partial"
     return partial
+
+
+def _cast(block: Block) -> arith.IndexCastOp:
+    """What makes an index the place that is yielded."""
+    assert block.last_op is not None
+    selected = block.last_op.operands[1].owner
+    assert isinstance(selected, arith.SelectOp)
+    cast = selected.lhs.owner
+    assert isinstance(cast, arith.IndexCastOp)
+    return cast
 
 
 def _erase_unused(value: Operation | Block) -> None:

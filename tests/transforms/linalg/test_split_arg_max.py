@@ -83,12 +83,29 @@ def test_the_same_place(shape: tuple[int, ...], extreme: str, seed: int) -> None
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("first, place", [("-5.0", 5), ("-0.0", -1), ("2.0", 639), ("0x7FC00000", 3)])
+def test_what_is_there_at_first(first: str, place: int) -> None:
+    """Some, all, or none of the terms are better than it; a cast that nobody asks for is no place."""
+    text = found((640,)).replace("0xFF800000", first).replace("constant 0 : i64", f"constant {place} : i64")
+    module = parse_module(text.replace("%max =", "%unused = arith.index_cast %d : index to i64\n    %max ="))
+    x = np.random.default_rng(0).integers(-3, 3, (3, 640)).astype(np.float32)
+    x[0], x[1] = -7, np.where(x[1] < 0, -0.0, 0.0)
+    before = execute(module, [x])
+    SplitArgMax().apply(make_context(), module)
+    module.verify()
+    assert len([op for op in module.walk() if isinstance(op, linalg.ops.GenericOp)]) == 2
+    for one, other in zip(before, execute(module, [x]), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("text", [
     found((7,)),  # a prime: nothing divides it
     found((640,)).replace("ugt", "oge"),  # of equal ones the last
     found((640,)).replace("arith.cmpf ord, %best, %best", "arith.cmpf ord, %t, %t"),
     found((640,)).replace("arith.maximumf", "arith.maxnumf"),
     found((8, 2, 16)).replace("%q = arith.muli %p, %two", "%q = arith.addi %p, %two"),
+    found((640,)).replace("i64", "i8"),  # places wrap around
+    found((640,)).replace("constant 0 : i64", f"constant {2**63 - 1} : i64"),  # one that is to be larger than all
 ])  # fmt: skip
 def test_what_is_left_alone(text: str) -> None:
     module = parse_module(text)
