@@ -99,8 +99,10 @@ class StackedArguments:
                 offsets, sizes, strides = (list(each.get_values()) for each in static)
                 kind = self._wider(op.result.type)
                 self._replace(op, tensor.ExtractSliceOp(op.source, [0, *offsets], [self._count, *sizes], [1, *strides], kind))
-            case tensor.ConcatOp() if all(value in self._stacked for value in op.inputs):
-                self._replace(op, tensor.ConcatOp(list(op.inputs), op.dim.value.data + 1, self._wider(op.result.type)))
+            case tensor.ConcatOp() if all(value in self._stacked or isinstance(value.owner, FillOp) for value in op.inputs):
+                builder = Builder(InsertPoint.before(op))
+                inputs = [value if value in self._stacked else self._started(value, builder) for value in op.inputs]
+                self._replace(op, tensor.ConcatOp(inputs, op.dim.value.data + 1, self._wider(op.result.type)))
             case GenericOp() if all_dims(op) is not None and all(_starts_anew(value) for value in op.outputs):
                 self._widen_generic(op)
             case PackOp():
@@ -112,6 +114,14 @@ class StackedArguments:
                 what = f"'{op.name}' on tensors that each layer has its own of"
                 raise CompileError(what, where=self._where, accepted=HANDLED)
 
+    def _started(self, value: SSAValue, builder: Builder) -> SSAValue:
+        """What is empty, or filled with one value, for all layers."""
+        wider: SSAValue = builder.insert(tensor.EmptyOp([], self._wider(value.type))).tensor
+        if isinstance(fill := value.owner, FillOp):
+            wider = builder.insert(FillOp(fill.inputs, [wider], [wider.type])).results[0]
+        self._replaced.append(value.owner)
+        return wider
+
     def _widen_generic(self, op: GenericOp) -> None:
         """One more parallel loop, along the leading dimension of what has one."""
         loops, dims = loop_count(op) + 1, all_dims(op)
@@ -120,11 +130,7 @@ class StackedArguments:
             index.dim = IntegerAttr(index.dim.value.data + 1, i64)
         builder = Builder(InsertPoint.before(op))
         for index, value in enumerate(op.outputs, start=len(op.inputs)):
-            wider: SSAValue = builder.insert(tensor.EmptyOp([], self._wider(value.type))).tensor
-            if isinstance(fill := value.owner, FillOp):
-                wider = builder.insert(FillOp(fill.inputs, [wider], [wider.type])).results[0]
-            op.operands[index] = wider
-            self._replaced.append(value.owner)
+            op.operands[index] = self._started(value, builder)
         leading = [(0,) if value in self._stacked else () for value in op.inputs] + [(0,)] * len(op.outputs)
         moved = [tuple(None if loop is None else loop + 1 for loop in each) for each in dims]
         op.indexing_maps = ArrayAttr([to_map(loops, (*first, *each)) for first, each in zip(leading, moved, strict=True)])

@@ -20,15 +20,22 @@ from stc_testing.small import small_options
 pytestmark = pytest.mark.heavy
 
 
-def layer(rows: int, columns: int) -> str:
-    """relu(x w + b), whose weights are parameters; x comes and goes in the same shape."""
+def layer(rows: int, columns: int, missing: int = 0) -> str:
+    """relu(x w + b), whose weights are parameters; x comes and goes in the same shape. The last entries of b are `missing`."""
+    given, no_more = f"tensor<{columns - missing}xf32>", f"tensor<{missing}xf32>"
+    filled = f"""%n = tensor.empty() : {no_more}
+  %z = linalg.fill ins(%zero : f32) outs(%n : {no_more}) -> {no_more}
+  %b = tensor.concat dim(0) %g, %z : ({given}, {no_more}) -> tensor<{columns}xf32>"""
+    name, filled = ("g", filled) if missing else ("b", "")
     x, w, b = f"tensor<{rows}x{columns}xf32>", f"tensor<{columns}x{columns}xf32>", f"tensor<{columns}xf32>"
     return f"""
 #xw = affine_map<(d0, d1) -> (d0, d1)>
 #b = affine_map<(d0, d1) -> (d1)>
-func.func @main(%x: {x} {{stc.name = "x"}}, %w: {w} {{stc.name = "w", stc.parameter}}, %b: {b} {{stc.name = "b", stc.parameter}})
+func.func @main(%x: {x} {{stc.name = "x"}}, %w: {w} {{stc.name = "w", stc.parameter}},
+    %{name}: {given} {{stc.name = "b", stc.parameter}})
     -> ({x} {{stc.name = "y"}}) {{
   %zero = arith.constant 0.0 : f32
+  {filled}
   %e = tensor.empty() : {x}
   %f = linalg.fill ins(%zero : f32) outs(%e : {x}) -> {x}
   %p = linalg.matmul ins(%x, %w : {x}, {w}) outs(%f : {x}) -> {x}
@@ -67,6 +74,18 @@ def test_layers_one_after_the_other(rows: int, columns: int, count: int, until: 
     (found,) = execute(compiled(text, until, layers=count), [x, w, b], depths=until in BEHIND[-2:])
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     assert np.abs(expected).max() > 0
+
+
+def test_parameters_that_are_filled_up() -> None:
+    """As a last group is, that is shorter than the others."""
+    draw = np.random.default_rng(0)
+    x, w, b = (draw.normal(size=size).astype(np.float32) for size in ((3, 16), (2, 16, 16), (2, 11)))
+    text = layer(3, 16, missing=5)
+    expected = x
+    for number in range(2):
+        (expected,) = execute(parse_module(text), [expected, w[number], b[number]])
+    (found,) = execute(compiled(text, "repeat-layers", layers=2), [x, w, b])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_one_layer_is_as_it_was() -> None:
