@@ -154,9 +154,9 @@ def test_the_model_agrees_with_the_emitted_code(options: PipelineOptions, rings:
 
 
 def test_loops_that_wait_for_the_ports_of_their_memory_are_as_deep_as_the_manifest_says(tmp_path: Path) -> None:
-    """Sixteen partial sums in one memory are added up in an iteration of eight cycles."""
-    module = emitted(LONG_SUM, small_options(tile=24, rows=1, lanes=1), tmp_path / "project")
-    assert any(loop.trip == 1 and loop.ii == 8 for loop in read_manifest(tmp_path / "project").kernels[0].schedule)
+    """Four partial sums of each row in one memory are added up in an iteration of two cycles."""
+    module = emitted(LONG_SUM, small_options(tile=24, rows=3, lanes=1), tmp_path / "project")
+    assert any(loop.label == "sum_combine_row" and loop.ii == 2 for loop in read_manifest(tmp_path / "project").kernels[0].schedule)
     found, _ = run_of_the_model(module)
     require_agreement(found, simulate(tmp_path / "project", SimulationOptions(unbounded=True), optimisation=0), set())
 

@@ -74,7 +74,7 @@ def _found(generic: GenericOp) -> _Found | None:
     """Of a generic whose results are the best of the last dimensions of its one input, and where that is; None of others."""
     dims, loops = all_dims(generic), GenericLoops(generic)
     every, outer = tuple(range(len(loops.extents))), len(loops.parallels)
-    if dims != [every, every[:outer], every[:outer]] or tuple(loops.reductions) != every[outer:]:
+    if len(generic.inputs) != 1 or dims != [every, every[:outer], every[:outer]] or tuple(loops.reductions) != every[outer:]:
         return None
     fills = tuple(output.owner for output in generic.outputs)
     if not isinstance(fills[0], linalg.FillOp) or not isinstance(fills[1], linalg.FillOp):

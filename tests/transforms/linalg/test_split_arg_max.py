@@ -98,8 +98,27 @@ def test_what_is_there_at_first(first: str, place: int) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+SUM_OF_PRODUCTS = """
+func.func @main(%x: tensor<640xf32> {stc.name = "x"}, %f: tensor<f32> {stc.name = "f"}) -> (tensor<f32> {stc.name = "y"}) {
+  %zero = arith.constant 0.0 : f32
+  %a = tensor.empty() : tensor<f32>
+  %b = linalg.fill ins(%zero : f32) outs(%a : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> ()>, affine_map<(d) -> ()>],
+      iterator_types = ["reduction"]} ins(%x, %f : tensor<640xf32>, tensor<f32>) outs(%b : tensor<f32>) {
+  ^bb0(%t: f32, %g: f32, %s: f32):
+    %p = arith.mulf %t, %g : f32
+    %n = arith.addf %s, %p : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
+"""
+"""As many operands as an arg-max has, along the same loops."""
+
+
 @pytest.mark.parametrize("text", [
     found((7,)),  # a prime: nothing divides it
+    SUM_OF_PRODUCTS,
     found((640,)).replace("ugt", "oge"),  # of equal ones the last
     found((640,)).replace("arith.cmpf ord, %best, %best", "arith.cmpf ord, %t, %t"),
     found((640,)).replace("arith.maximumf", "arith.maxnumf"),
