@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from xdsl.dialects import linalg
+from xdsl.dialects.builtin import ModuleOp
 
 from stc.design_space.reduction_splits import arg_max_groups
 from stc.dialects.context import make_context
@@ -63,6 +64,19 @@ def found(shape: tuple[int, ...], extreme: str = "max") -> str:
     )  # fmt: skip
 
 
+def generics(module: ModuleOp) -> int:
+    return len([op for op in module.walk() if isinstance(op, linalg.ops.GenericOp)])
+
+
+def require_same_when_split(module: ModuleOp, x: np.ndarray) -> None:
+    before = execute(module, [x])
+    SplitArgMax().apply(make_context(), module)
+    module.verify()
+    assert generics(module) == 2
+    for one, other in zip(before, execute(module, [x]), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize(
     "shape, extreme", [((640,), "max"), ((80,), "min"), ((96,), "max"), ((8, 2, 16), "max"), ((5, 2, 6), "min")]
@@ -75,12 +89,7 @@ def test_the_same_place(shape: tuple[int, ...], extreme: str, seed: int) -> None
     x[1] = random.choice(np.array([-np.inf, np.inf], np.float32))
     x[2].flat[random.integers(0, x[2].size, random.integers(0, 3))] = np.nan
     module = parse_module(found(shape, extreme))
-    before = execute(module, [x])
-    SplitArgMax().apply(make_context(), module)
-    module.verify()
-    assert len([op for op in module.walk() if isinstance(op, linalg.ops.GenericOp)]) == 2
-    for one, other in zip(before, execute(module, [x]), strict=True):
-        np.testing.assert_array_equal(one, other)
+    require_same_when_split(module, x)
 
 
 @pytest.mark.parametrize("first, place", [("-5.0", 5), ("-0.0", -1), ("2.0", 639), ("0x7FC00000", 3)])
@@ -90,12 +99,7 @@ def test_what_is_there_at_first(first: str, place: int) -> None:
     module = parse_module(text.replace("%max =", "%unused = arith.index_cast %d : index to i64\n    %max ="))
     x = np.random.default_rng(0).integers(-3, 3, (3, 640)).astype(np.float32)
     x[0], x[1] = -7, np.where(x[1] < 0, -0.0, 0.0)
-    before = execute(module, [x])
-    SplitArgMax().apply(make_context(), module)
-    module.verify()
-    assert len([op for op in module.walk() if isinstance(op, linalg.ops.GenericOp)]) == 2
-    for one, other in zip(before, execute(module, [x]), strict=True):
-        np.testing.assert_array_equal(one, other)
+    require_same_when_split(module, x)
 
 
 SUM_OF_PRODUCTS = """
@@ -129,7 +133,7 @@ func.func @main(%x: tensor<640xf32> {stc.name = "x"}, %f: tensor<f32> {stc.name 
 def test_what_is_left_alone(text: str) -> None:
     module = parse_module(text)
     SplitArgMax().apply(make_context(), module)
-    assert len([op for op in module.walk() if isinstance(op, linalg.ops.GenericOp)]) == 1
+    assert generics(module) == 1
 
 
 @pytest.mark.parametrize("extents", [(51200,), (400, 2, 64), (80,), (7,), (1,), (3, 5), (262144,)])
