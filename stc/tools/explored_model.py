@@ -207,7 +207,7 @@ class ExploredModel:
         """The computation that a node is, or is a copy of."""
         name = str(name_of(graph.generics[node.name]))
         known = {str(name_of(computed.generic)): computed.work.name for computed in self._base}
-        while name not in known:
+        while name and name not in known:
             name = name.rpartition("_")[0]
         return known[name]
 

@@ -19,7 +19,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, STRIPE
 from stc.iteration.reshape import Groups, divide_outermost, outermost, positions
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import stc_attributes, tensor_like
+from stc.transforms.linalg.generics import started_alike, stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
 from stc.transforms.linalg.split_loops import split_by_operand
 
@@ -269,19 +269,15 @@ def _start(generic: linalg.GenericOp, value: SSAValue, dimension: int, count: in
     assert isinstance(value.type, TensorType)
     shape = list(value.type.get_shape())
     shape[dimension] //= count
-    empty = tensor.EmptyOp((), TensorType(value.type.element_type, shape))
-    Rewriter.insert_op(empty, InsertPoint.before(generic))
-    if isinstance(value.owner, linalg.FillOp):
-        filled = linalg.FillOp(value.owner.inputs, [empty.tensor], [empty.tensor.type])
-        Rewriter.insert_op(filled, InsertPoint.before(generic))
-        return filled.results[0]
-    if not isinstance(value.owner, tensor.EmptyOp):
+    if not isinstance(value.owner, tensor.EmptyOp | linalg.FillOp):
         raise CompileError(
             "a computation that starts from a computed tensor is not divided",
             where=name_of(generic),
             accepted="a fill with a constant",
         )
-    return empty.tensor
+    made = started_alike(value, shape)
+    Rewriter.insert_op(made, InsertPoint.before(generic))
+    return made[-1].results[0]
 
 
 def _marked(generic: linalg.GenericOp, suffix: str) -> dict[str, Attribute]:

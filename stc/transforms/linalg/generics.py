@@ -141,6 +141,14 @@ def filled(value: FloatAttr | IntegerAttr, shape: Sequence[int]) -> tuple[Operat
     return constant, empty, FillOp((constant.result,), (empty.tensor,), (empty.tensor.type,))
 
 
+def started_alike(value: SSAValue, shape: Sequence[int]) -> list[Operation]:
+    """A tensor of `shape` that starts as `value` does: empty, or filled with the same. The last op makes it."""
+    empty = tensor.EmptyOp((), tensor_like(value, shape))
+    if not isinstance(fill := value.owner, FillOp):
+        return [empty]
+    return [empty, FillOp(fill.inputs, [empty.tensor], [empty.tensor.type])]
+
+
 def stc_attributes(op: Operation) -> dict[str, Attribute]:
     """The attributes of ours that an op's replacement keeps."""
     return {key: value for key, value in op.attributes.items() if key.startswith("stc.")}

@@ -10,7 +10,7 @@ from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Operation, SSAValue
 
 from stc.iteration.reshape import Groups, coarse_shape, fine_shape, is_trivial, positions
-from stc.transforms.linalg.generics import shape_of, tensor_like
+from stc.transforms.linalg.generics import shape_of, started_alike, tensor_like
 
 RESHAPES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp)
 
@@ -56,14 +56,9 @@ def split_value(value: SSAValue, groups: Groups) -> tuple[list[Operation], SSAVa
     if is_trivial(groups):
         return [], value
     owner = value.owner
-    kind = tensor_like(value, fine_shape(groups))
-    if isinstance(owner, tensor.EmptyOp):
-        empty = tensor.EmptyOp((), kind)
-        return [empty], empty.tensor
-    if isinstance(owner, FillOp):
-        empty = tensor.EmptyOp((), kind)
-        fill = FillOp(owner.inputs, empty.results)
-        return [empty, fill], fill.results[0]
+    if isinstance(owner, tensor.EmptyOp | FillOp):
+        made = started_alike(value, fine_shape(groups))
+        return made, made[-1].results[0]
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, DenseIntOrFPElementsAttr):
         constant = arith.ConstantOp(with_shape(owner.value, fine_shape(groups)))
         return [constant], constant.result

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from types import MappingProxyType
+from typing import TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
@@ -26,8 +27,8 @@ from stc.transforms.linalg.generics import (
     build,
     output_arguments,
     shape_of,
+    started_alike,
     stc_attributes,
-    tensor_like,
     yielded,
 )
 from stc.transforms.linalg.reshapes import expand_shape
@@ -54,30 +55,28 @@ class SplitArgMax(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for generic in generics_in(op):
-            if (found := _found(generic)) is not None:
+            if (extreme := _extreme_of(generic)) is not None:
                 loops = GenericLoops(generic)
                 groups = arg_max_groups([loops.extents[loop] for loop in loops.reductions])
                 if groups[0][0] * groups[-1][-1] > 1:
-                    _split(generic, found, groups)
+                    _split(generic, extreme, groups)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What is done with a term: `extreme` of it and the best so far, `better` whether it is that. `fills` give the first best."""
+Extreme: TypeAlias = type[arith.MaximumfOp] | type[arith.MinimumfOp]
 
-    extreme: Operation
-    better: arith.CmpfOp
-    fills: tuple[linalg.FillOp, linalg.FillOp]
+BETTER: Mapping[Extreme, str] = MappingProxyType({arith.MaximumfOp: "ugt", arith.MinimumfOp: "ult"})
+"""How a term compares with the best so far, which is a number, where it is better."""
 
 
-def _found(generic: GenericOp) -> _Found | None:
-    """Of a generic whose results are the best of the last dimensions of its one input, and where that is; None of others."""
+def _extreme_of(generic: GenericOp) -> Extreme | None:
+    """Which one a generic finds, whose results are the best of the last dimensions of its one input, and where that is; None of
+    others."""
     dims, loops = all_dims(generic), GenericLoops(generic)
     every, outer = tuple(range(len(loops.extents))), len(loops.parallels)
     if len(generic.inputs) != 1 or dims != [every, every[:outer], every[:outer]] or tuple(loops.reductions) != every[outer:]:
         return None
-    fills = tuple(output.owner for output in generic.outputs)
-    if not isinstance(fills[0], linalg.FillOp) or not isinstance(fills[1], linalg.FillOp):
+    _, first = (output.owner for output in generic.outputs)
+    if not isinstance(first, linalg.FillOp) or not isinstance(generic.outputs[0].owner, linalg.FillOp):
         return None
     term, (best, place) = generic.body.block.args[0], output_arguments(generic)
     extreme, selected = (value.owner for value in yielded(generic))
@@ -85,11 +84,9 @@ def _found(generic: GenericOp) -> _Found | None:
         return None
     if not isinstance(selected, arith.SelectOp) or selected.rhs is not place or not _is_place(selected.lhs, loops):
         return None
-    if not _has_room(place.type, integer_constant(fills[1].inputs[0]), prod(loops.extents[loop] for loop in loops.reductions)):
+    if not _has_room(place.type, integer_constant(first.inputs[0]), loops.terms):
         return None
-    better = _better(selected.cond, term, best)
-    wanted = "ugt" if isinstance(extreme, arith.MaximumfOp) else "ult"
-    return None if better is None or _predicate(better) != wanted else _Found(extreme, better, (fills[0], fills[1]))
+    return type(extreme) if _comparison(selected.cond, term, best) == BETTER[type(extreme)] else None
 
 
 def _is_place(value: SSAValue, loops: GenericLoops) -> bool:
@@ -123,15 +120,15 @@ def _factors(value: SSAValue) -> Mapping[int, int] | None:
             return None
 
 
-def _better(condition: SSAValue, term: SSAValue, best: SSAValue) -> arith.CmpfOp | None:
-    """The comparison of `term` with `best`, in that order, in a condition that also asks whether `best` is a number."""
+def _comparison(condition: SSAValue, term: SSAValue, best: SSAValue) -> str:
+    """How `term` is compared with `best`, in that order, in a condition that also asks whether `best` is a number; else empty."""
     both = condition.owner
     if not isinstance(both, arith.AndIOp):
-        return None
+        return ""
     comparisons = [value.owner for value in both.operands if isinstance(value.owner, arith.CmpfOp)]
     ordered = [one for one in comparisons if _predicate(one) == "ord" and one.lhs is best and one.rhs is best]
     others = [one for one in comparisons if one.lhs is term and one.rhs is best]
-    return others[0] if len(ordered) == len(others) == 1 else None
+    return _predicate(others[0]) if len(ordered) == len(others) == 1 else ""
 
 
 def _predicate(op: arith.CmpfOp) -> str:
@@ -141,22 +138,16 @@ def _predicate(op: arith.CmpfOp) -> str:
 # Rewriting ------------------------------------------------------------------------------------------------------------
 
 
-def _split(generic: GenericOp, found: _Found, groups: Groups) -> None:
+def _split(generic: GenericOp, extreme: Extreme, groups: Groups) -> None:
     outer = shape_of(generic.results[0])
     expand = expand_shape(generic.inputs[0], (*((size,) for size in outer), *groups))
     expand.attributes |= NAME.entry(f"{name_of(generic)}_parts")
     copies, lanes = groups[0][0], groups[-1][-1]
-    starts = [_started(fill, (*outer, copies, lanes)) for fill in found.fills]
+    starts = [started_alike(output, (*outer, copies, lanes)) for output in generic.outputs]
     made = [op for ops in starts for op in ops]
     partial = _partial(generic, expand.result, [ops[-1].results[0] for ops in starts])
     Rewriter.insert_op([expand, *made, partial], InsertPoint.before(generic))
-    Rewriter.replace_op(generic, _combination(generic, found, partial, prod(map(prod, groups)) // copies))
-
-
-def _started(fill: linalg.FillOp, shape: Sequence[int]) -> Sequence[Operation]:
-    """A tensor of `shape` that holds what `fill` fills another one with."""
-    empty = tensor.EmptyOp((), tensor_like(fill.outputs[0], shape))
-    return empty, linalg.FillOp(fill.inputs, [empty.tensor], [empty.tensor.type])
+    Rewriter.replace_op(generic, _combination(generic, extreme, partial, GenericLoops(generic).terms // copies))
 
 
 def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) -> GenericOp:
@@ -198,7 +189,7 @@ def _erase_unused(value: Operation | Block) -> None:
             _erase_unused(owner)
 
 
-def _combination(generic: GenericOp, found: _Found, partial: GenericOp, each: int) -> GenericOp:
+def _combination(generic: GenericOp, extreme: Extreme, partial: GenericOp, each: int) -> GenericOp:
     """The best of all copies and lanes, each with `each` terms a copy; of equal ones the one whose place is first."""
     outer = len(shape_of(generic.results[0]))
     best, place = (argument.type for argument in output_arguments(generic))
@@ -208,7 +199,7 @@ def _combination(generic: GenericOp, found: _Found, partial: GenericOp, each: in
     begin = arith.MuliOp(copy, size)
     cast = arith.IndexCastOp(begin, local.type)
     at = arith.AddiOp(local, cast)
-    better, ordered = arith.CmpfOp(value, best, found.better.predicate.value.data), arith.CmpfOp(best, best, "ord")
+    better, ordered = arith.CmpfOp(value, best, BETTER[extreme]), arith.CmpfOp(best, best, "ord")
     greater = arith.AndIOp(better, ordered)
     equal, unordered = arith.CmpfOp(value, best, "oeq"), arith.CmpfOp(value, value, "uno")
     neither = arith.CmpfOp(best, best, "uno")
@@ -216,11 +207,10 @@ def _combination(generic: GenericOp, found: _Found, partial: GenericOp, each: in
     same, earlier = arith.OrIOp(equal, both), arith.CmpiOp(at, before, "slt")
     tie = arith.AndIOp(same, earlier)
     taken = arith.OrIOp(greater, tie)
-    extreme = type(found.extreme)(value, best)  # pyright: ignore[reportCallIssue]
-    selected = arith.SelectOp(taken, at, before)
+    largest, selected = extreme(value, best), arith.SelectOp(taken, at, before)
     block.add_ops([
-        copy, size, begin, cast, at, better, ordered, greater, equal, unordered, neither, both, same, earlier, tie, taken, extreme,
-        selected, linalg.YieldOp(extreme.results[0], selected.result),
+        copy, size, begin, cast, at, better, ordered, greater, equal, unordered, neither, both, same, earlier, tie, taken, largest,
+        selected, linalg.YieldOp(largest.results[0], selected.result),
     ])  # fmt: skip
     read, written = tuple(range(outer + 2)), tuple(range(outer))
     kinds = [*[PARALLEL] * outer, REDUCTION, REDUCTION]

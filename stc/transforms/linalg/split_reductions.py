@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -34,9 +33,9 @@ from stc.transforms.linalg.generics import (
     is_contraction,
     output_arguments,
     shape_of,
+    started_alike,
     starts_at_zero,
     stc_attributes,
-    tensor_like,
 )
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
@@ -223,21 +222,13 @@ def _with_parallel(generic: GenericOp, loop: int, is_lanes: bool) -> GenericOp:
     number = {old: new for new, old in enumerate(order)}
     made = (*dims[-1], own) if is_lanes else (own, *dims[-1])
     extents = loops.extents
-    start, ops = _zeros(generic, [extents[entry] for entry in made if entry is not None])
+    ops = started_alike(generic.outputs[0], [extents[entry] for entry in made if entry is not None])
     maps: list[Dims] = [tuple(number[entry] for entry in along if entry is not None) for along in [*dims[:-1], made]]
     kinds = [PARALLEL] * (len(parallels) + 1) + [REDUCTION] * len(rest)
-    partial = build(generic.inputs, [start], generic.body.clone(), maps, kinds, stc_attributes(generic))
+    partial = build(generic.inputs, [ops[-1].results[0]], generic.body.clone(), maps, kinds, stc_attributes(generic))
     partial.results[0].name_hint = f"{name_of(generic)}_partial"
     Rewriter.replace_op(generic, [*ops, partial], [None])
     return partial
-
-
-def _zeros(generic: GenericOp, shape: Sequence[int]) -> tuple[SSAValue, list[Operation]]:
-    """A tensor of `shape` that is filled with what `generic` starts from."""
-    fill = cast(linalg.FillOp, generic.outputs[0].owner)
-    empty = tensor.EmptyOp((), tensor_like(generic.outputs[0], shape))
-    filled = linalg.FillOp(fill.inputs, [empty.tensor], [empty.tensor.type])
-    return filled.results[0], [empty, filled]
 
 
 def _combination(generic: GenericOp, partial: GenericOp, is_lanes: bool) -> GenericOp:

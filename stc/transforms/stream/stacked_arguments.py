@@ -21,7 +21,7 @@ from stc.dialects.facts import BEGINS, SIZES
 from stc.dialects.itensor import ItensorType
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.transforms.linalg.generics import PARALLEL, shape_of, to_map
+from stc.transforms.linalg.generics import PARALLEL, shape_of, started_alike, to_map
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
 
 HANDLED = "reshapes, slices, concatenations, transpositions and packing"
@@ -116,11 +116,9 @@ class StackedArguments:
 
     def _started(self, value: SSAValue, builder: Builder) -> SSAValue:
         """What is empty, or filled with one value, for all layers."""
-        wider: SSAValue = builder.insert(tensor.EmptyOp([], self._wider(value.type))).tensor
-        if isinstance(fill := value.owner, FillOp):
-            wider = builder.insert(FillOp(fill.inputs, [wider], [wider.type])).results[0]
+        made = started_alike(value, self._wider(value.type).get_shape())
         self._replaced.append(value.owner)
-        return wider
+        return [builder.insert(op) for op in made][-1].results[0]
 
     def _widen_generic(self, op: GenericOp) -> None:
         """One more parallel loop, along the leading dimension of what has one."""
