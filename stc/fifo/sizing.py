@@ -2,7 +2,8 @@
 
 A task may run as early as its inputs allow, as late as its consumers permit, or as in a run in which expensive FIFOs are bounded
 (`stc.fifo.bounds`), all ending by the cycle in which the network with unlimited FIFOs ends (or a slack above); the linear program
-picks (`stc.fifo.lp`). Where tasks feed each other, as units do, all run as early as they can, and FIFOs have room for that.
+picks (`stc.fifo.lp`). Where tasks feed each other, as units do, all run as early as they can, those behind loads just in time
+(`stc.fifo.just_in_time`), and FIFOs have room for that.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from stc.fifo.bounds import bounded_asap_schedule
 from stc.fifo.curves import FifoCurves, latency_of
 from stc.fifo.depths import SHALLOW, least_depth
+from stc.fifo.just_in_time import just_in_time
 from stc.fifo.lp import FifoSchedule, solve
 from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
 from stc.fifo.pieces import SizingProblem, TaskSchedule, share
@@ -56,15 +58,13 @@ def schedule(network: Network, usable: Resources, slack: float = 0.0, given: Map
 
 
 def _as_early_as_possible(network: Network) -> FifoSchedule:
-    """The slots that tasks fill which all run as early as they can; memories where that is more than registers hold."""
+    """The slots that tasks fill which all run as early as they can, but for those behind loads, which are held up as long as that
+    loses no cycle; memories where that is more than registers hold."""
     slots = {fifo.name: fifo.depth for fifo in network.graph.sized}
     while True:
         network = network.with_depths(slots)
         run = earliest_run(network)
-        curves = {
-            fifo.name: FifoCurves(run.written[fifo.name], run.needed[fifo.name], run.taken[fifo.name], fifo.crossing)
-            for fifo in network.graph.sized
-        }
+        curves = just_in_time(network.graph, run)
         found = {name: max(slots[name], curve.slots(delay=0)) for name, curve in curves.items()}
         if all((depth > SHALLOW) == (slots[name] > SHALLOW) for name, depth in found.items()):
             return FifoSchedule({}, {}, found, {}, run.makespan, "earliest run", 0.0, 0.0)
