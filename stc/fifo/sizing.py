@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from stc.fifo.bounds import bounded_asap_schedule
-from stc.fifo.curves import FifoCurves, latency_of
+from stc.fifo.curves import latency_of
 from stc.fifo.depths import SHALLOW, least_depth
 from stc.fifo.just_in_time import just_in_time
 from stc.fifo.lp import FifoSchedule, solve
