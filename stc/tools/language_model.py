@@ -186,6 +186,8 @@ class ModelStages:
         quantize = self.model.quantisation_of(layer, self._quantize)
         budget = whole.budget if schedule else part_of(whole.budget, self._parts(rest)[name])  # one binary has all of them
         alone = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
+        if layer is None or PREFILL not in self.rows_of:  # rows are those of a prompt, and of what shares caches with it
+            alone["rows"] = PipelineOptions.rows
         options = replace(whole, quantize=quantize, budget=budget, schedule=schedule, **alone)
         found = with_schedule(options, self._request.given | OF_ALL_STAGES)
         _require_no_stage_alone(found, name)
