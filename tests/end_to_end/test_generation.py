@@ -29,8 +29,9 @@ from stc.frontend.families import find_configuration
 from stc.frontend.presets import FULL, SLIDING
 from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
-from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
+from stc.manifest.model_schema import DECODE, HEAD, LAYOUT_VERSION, MODEL_VERSION, PREFILL
 from stc.manifest.model_sharing import sharing
+from stc.pipeline import PipelineOptions
 from stc.platforms.budget import PLAN, SMALL
 from stc.platforms.platform import load_platform
 from stc.quantisation.packed_weights import PackedFormat
@@ -39,7 +40,7 @@ from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
 from stc.runtime.xrt.xclbin import write_xclbin
 from stc.tools.generation_check import check_generation, distance
-from stc.tools.language_model import compile_language_model, model_request
+from stc.tools.language_model import ModelStages, compile_language_model, model_request
 from stc.tools.schedule_file import FILE as SCHEDULE
 from stc.transforms.dataflow import size_streams
 from stc_testing.commands import Ended, Stc, refused
@@ -614,6 +615,20 @@ def test_an_interrupted_compile_goes_on(tmp_path: Path) -> None:
     assert sorted(kept) == ["000.bin", "001.bin", "002.bin"] and packed.items() <= kept.items()
     twin = Twin(LanguageModel(out), in_torch(spec, 8).whole())
     assert len(model.layers) == 3 and list(twin.compiled.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
+
+
+ALONE = PipelineOptions.rows
+
+
+@pytest.mark.parametrize(("rows", "of_stages"), [(1, {DECODE: ALONE, HEAD: ALONE}), (3, {PREFILL: 3, DECODE: 3, HEAD: ALONE})])
+def test_rows_are_those_of_a_prompt(tmp_path: Path, rows: int, of_stages: dict[str, int]) -> None:
+    """What has no prompt beside it, with which it shares caches, is tiled as it is alone."""
+    spec = configured(tmp_path / "config", "gpt2-tiny", n_layer=2)
+    stages = ModelStages(
+        model_request(spec, 8, None, 0, small_options(rows=rows)), find_language_model(spec, max_seq=8, seed=0, weights=None)
+    )
+    starts = {stage: stages.start(stage, "", sized=False) for stage in (*stages.rows_of, HEAD)}
+    assert {stage: start.request.options.rows for stage, start in starts.items()} == of_stages
 
 
 def test_schedules_of_stages_are_given_back(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:
