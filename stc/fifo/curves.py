@@ -54,7 +54,11 @@ class FifoCurves:
 
     def least_delay(self, latency: int = LATENCY) -> int:
         """The least delay at which the target never waits. It generalises D - C_in to bursts; it may be negative."""
-        return int((self.written - self.needed).max()) + latency + self.crossing
+        return -int(self.spare(latency).min())
+
+    def spare(self, latency: int = LATENCY) -> Cycles:
+        """By how many cycles each token may be written later, if both tasks begin together, so that the target does not wait."""
+        return self.needed - self.written - latency - self.crossing
 
     def depth(self, delay: int, least: int = 1) -> int | None:
         """The least depth, from `least` on, at which nobody waits if it answers like one of `least`; None where the target does at

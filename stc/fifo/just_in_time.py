@@ -1,86 +1,71 @@
-"""FIFOs behind tasks that read nothing but what was loaded, and write it no sooner than it is needed.
+"""FIFOs of tasks that only feed others: they write no sooner than somebody needs it.
 
-As early as possible such a task (one that unpacks words, or hands them to several) fills its FIFOs with all that will ever be read.
-A full FIFO holds it up, and nobody else but load tasks: so it may write each token just in time, and its FIFOs have room for what
-lies between the reader that needs a token first and the others, and for its own gaps.
+As early as possible such a task (one that unpacks loaded words, or hands them to several) fills its FIFOs with all that will ever
+be read. A full FIFO holds it up, and nobody else but what only feeds it: so it may write each token just in time, and its FIFOs
+have room for what lies between the reader that needs a token first and the others, and for gaps: its own, and those of loads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+import networkx as nx
 import numpy as np
 
 from stc.fifo.curves import FifoCurves, latency_of
 from stc.fifo.network_run import NetworkRun
 from stc.iteration.task_timeline import Cycles
-from stc.network.graph import Channel, TaskGraph
+from stc.network.graph import TaskGraph
 
 
 def just_in_time(graph: TaskGraph, run: NetworkRun) -> dict[str, FifoCurves]:
-    """The curves of all FIFOs that are sized, if what `run` does as early as possible is held up behind loads as long as no token
-    comes later than it is needed. What holds a task up holds up all that comes after: its tokens keep their distances, or are
-    farther apart, so that FIFOs of the depth that follows do just that."""
+    """The curves of all FIFOs, if what `run` does as early as possible is held up in tasks that only feed others, as long as no
+    token comes later than it is needed.
+
+    What holds a task up holds up all that comes after. So in pipelines that stop as a whole (`stp`), nothing is later than these
+    curves say, and FIFOs of the depths that follow lose no cycle. Pipelines that flush (`flp`) may lose some: a freeze moves what
+    is in flight, however far apart it came in; `--minimise-depths` looks for depths in simulations.
+    """
     curves = {
         fifo.name: FifoCurves(run.written[fifo.name], run.needed[fifo.name], run.taken[fifo.name], fifo.crossing)
-        for fifo in graph.sized
+        for fifo in graph.fifos
     }
-    reads, writes = _ends(graph)
-    for task in reversed(behind_loads(graph)):
-        written = [(fifo, curves[fifo.name]) for fifo in writes.get(task, ()) if fifo.name in curves]
-        held_up = _HeldUp.of(written, run.makespan - run.ends[task])
-        for fifo in writes.get(task, ()):
-            if (curve := curves.get(fifo.name)) is not None:
-                curves[fifo.name] = FifoCurves(held_up.later(curve.written), curve.needed, curve.taken, fifo.crossing)
-        for fifo in reads.get(task, ()):
-            if (curve := curves.get(fifo.name)) is not None:
-                needed, taken = held_up.later(curve.needed), held_up.later(curve.taken)
-                curves[fifo.name] = FifoCurves(curve.written, needed, taken, fifo.crossing)
+    for task in reversed(feeding(graph)):
+        writes = [fifo for fifo in graph.fifos if fifo.producer == task]
+        spare = [(curves[fifo.name].written, curves[fifo.name].spare(latency_of(fifo.depth))) for fifo in writes]
+        held_up = _HeldUp.of([*spare, (np.array([run.ends[task]]), np.array([run.makespan - run.ends[task]]))])
+        for fifo in writes:
+            curve = curves[fifo.name]
+            curves[fifo.name] = replace(curve, written=held_up.later(curve.written))
+        for fifo in (fifo for fifo in graph.fifos if fifo.consumer == task):
+            curve = curves[fifo.name]
+            curves[fifo.name] = replace(curve, needed=held_up.later(curve.needed), taken=held_up.later(curve.taken))
     return curves
 
 
-def behind_loads(graph: TaskGraph) -> Sequence[str]:
-    """Tasks that read nothing, or only what such tasks write and what loads fill: those that write for others come first."""
-    reads, writes = _ends(graph)
-    filled, found = set(graph.memory_fed), dict[str, None]()
-    left = [task for task in graph.tasks if writes.get(task)]
-    while now := [task for task in left if all(channel.name in filled for channel in reads.get(task, ()))]:
-        found |= dict.fromkeys(now)
-        filled |= {channel.name for task in now for channel in writes[task] if not channel.is_ring}
-        left = [task for task in left if task not in found]
-    return tuple(found)
-
-
-def _ends(graph: TaskGraph) -> tuple[dict[str, list[Channel]], dict[str, list[Channel]]]:
-    """The channels that each task reads, and those that it writes."""
-    reads, writes = dict[str, list[Channel]](), dict[str, list[Channel]]()
-    for channel in graph.channels:
-        reads.setdefault(channel.consumer, []).append(channel)
-        writes.setdefault(channel.producer, []).append(channel)
-    return reads, writes
+def feeding(graph: TaskGraph) -> Sequence[str]:
+    """Tasks that wait for nobody who waits for them: not in a cycle nor behind one, and without rings of blocks, of which all is
+    written before any is read; those that feed others come first."""
+    others = set[str]().union(*graph.cycles, *((ring.producer, ring.consumer) for ring in graph.rings))
+    behind = others.union(*(nx.descendants(graph.graph, other) for other in others))
+    return tuple(nx.topological_sort(graph.graph.subgraph(set(graph.tasks) - behind)))
 
 
 @dataclass(frozen=True, eq=False)
 class _HeldUp:
-    """By how many cycles a task is held up (`waits`) when it writes its tokens, of all FIFOs, in the cycles `at` without that."""
+    """By how many cycles a task is held up (`waits`) when it does what nobody may wait for in the cycles `at` without that."""
 
     at: Cycles
     waits: Cycles
 
     @classmethod
-    def of(cls, written: Sequence[tuple[Channel, FifoCurves]], most: int) -> _HeldUp:
-        """As long as no token, and none behind it, is late, and `most` cycles in all."""
-        if not written:
-            return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        spare = [curve.needed - curve.written - latency_of(fifo.depth) - fifo.crossing for fifo, curve in written]
-        at = np.concatenate([curve.written for _, curve in written])
+    def of(cls, spare: Iterable[tuple[Cycles, Cycles]]) -> _HeldUp:
+        """As long as nothing, and nothing behind it, is late: of what is done in some cycles, how many each has to spare."""
+        at, most = (np.concatenate(each) for each in zip(*spare, strict=True))
         order = np.argsort(at, kind="stable")
-        waits = np.minimum.accumulate(np.concatenate(spare)[order][::-1])[::-1]
-        return cls(at[order], np.clip(waits, 0, most))
+        return cls(at[order], np.maximum(0, np.minimum.accumulate(most[order][::-1])[::-1]))
 
     def later(self, cycles: Cycles) -> Cycles:
-        """When what happens in these cycles happens: as late as the next token that is written, or the last one."""
-        if not len(self.at):
-            return cycles
+        """When what is done in these cycles is done: as late as the next thing that somebody waits for, or the last one."""
         return cycles + self.waits[np.minimum(np.searchsorted(self.at, cycles), len(self.at) - 1)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor, inf
 
 import numpy as np
@@ -39,7 +39,7 @@ class FifoSchedule:
     `schedules`: by task, the number of the one it keeps. `shifts`: by task, how many cycles later than in that one it starts.
     `slots` and `delays`: by FIFO, the slots it needs and the cycles between the starts of its tasks. `makespan`: the cycle in which
     everything has ended. `seconds`: in the solver. `preparation_seconds`: before, for reading costs off curves and writing the
-    program.
+    program. `ahead`: depths that FIFOs of loads have to have for it, where it counts on more than they have.
     """
 
     shifts: dict[str, int]
@@ -50,6 +50,7 @@ class FifoSchedule:
     solver: str
     seconds: float
     preparation_seconds: float
+    ahead: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> FifoSchedule:

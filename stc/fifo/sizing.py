@@ -2,7 +2,7 @@
 
 A task may run as early as its inputs allow, as late as its consumers permit, or as in a run in which expensive FIFOs are bounded
 (`stc.fifo.bounds`), all ending by the cycle in which the network with unlimited FIFOs ends (or a slack above); the linear program
-picks (`stc.fifo.lp`). Where tasks feed each other, as units do, all run as early as they can, those behind loads just in time
+picks (`stc.fifo.lp`). Where tasks feed each other, as units do, all run as early as they can, what only feeds them just in time
 (`stc.fifo.just_in_time`), and FIFOs have room for that.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from stc.fifo.bounds import bounded_asap_schedule
 from stc.fifo.curves import latency_of
 from stc.fifo.depths import SHALLOW, least_depth
-from stc.fifo.just_in_time import just_in_time
+from stc.fifo.just_in_time import feeding, just_in_time
 from stc.fifo.lp import FifoSchedule, solve
 from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
 from stc.fifo.pieces import SizingProblem, TaskSchedule, share
@@ -58,16 +58,19 @@ def schedule(network: Network, usable: Resources, slack: float = 0.0, given: Map
 
 
 def _as_early_as_possible(network: Network) -> FifoSchedule:
-    """The slots that tasks fill which all run as early as they can, but for those behind loads, which are held up as long as that
-    loses no cycle; memories where that is more than registers hold."""
-    slots = {fifo.name: fifo.depth for fifo in network.graph.sized}
+    """The slots that tasks fill which all run as early as they can, but for those that only feed others, which are held up as long
+    as that loses no cycle; memories where that is more than registers hold."""
+    graph = network.graph
+    slots = {fifo.name: fifo.depth for fifo in graph.sized}
+    before_others = set(feeding(graph))
     while True:
         network = network.with_depths(slots)
         run = earliest_run(network)
         curves = just_in_time(network.graph, run)
-        found = {name: max(slots[name], curve.slots(delay=0)) for name, curve in curves.items()}
+        found = {name: max(depth, curves[name].slots(delay=0)) for name, depth in slots.items()}
         if all((depth > SHALLOW) == (slots[name] > SHALLOW) for name, depth in found.items()):
-            return FifoSchedule({}, {}, found, {}, run.makespan, "earliest run", 0.0, 0.0)
+            ahead = {fifo.name: curves[fifo.name].slots(delay=0) for fifo in graph.fed if fifo.consumer in before_others}
+            return FifoSchedule({}, {}, found, {}, run.makespan, "earliest run", 0.0, 0.0, ahead)
         slots = found
 
 

@@ -39,7 +39,8 @@ class FifoProblem:
 class FifoPlan:
     """`slots` by FIFO, tokens that it holds at most. `makespan`: cycles of the schedule they are for, None where there is none.
     `solver`, `seconds`, `preparation_seconds`: what found it, how long it took and how long writing the program took. `may_grow`:
-    whether a FIFO that blocks the run to the end is given more; else that is an error, and depths are those of the plan."""
+    whether a FIFO that blocks the run to the end is given more; else that is an error, and depths are those of the plan. `ahead`:
+    depths that FIFOs which loads fill have to have for it, where it counts on more than they have."""
 
     slots: Mapping[str, int]
     makespan: int | None = None
@@ -47,6 +48,7 @@ class FifoPlan:
     seconds: float = 0.0
     preparation_seconds: float = 0.0
     may_grow: bool = True
+    ahead: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def check_slots(problem: FifoProblem, plan: FifoPlan) -> None:
@@ -68,7 +70,8 @@ FIFOS: Decision[FifoProblem, FifoPlan] = Decision("fifos", "no-stall", "whole sl
 def no_stall(problem: FifoProblem) -> FifoPlan:
     """Ours: the cheapest FIFOs with which no cycle is lost against unlimited ones."""
     found = schedule(problem.network, problem.usable, problem.slack, problem.given)
-    return FifoPlan(found.slots, found.makespan, found.solver, found.seconds, found.preparation_seconds)
+    times = found.seconds, found.preparation_seconds
+    return FifoPlan(found.slots, found.makespan, found.solver, *times, ahead=found.ahead)
 
 
 @FIFOS.strategy("published-normal")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -172,3 +172,34 @@ def _pipeline(ports: list[Port], tokens: int, chance: random.Random) -> Loop:
     iterations = np.array(sorted(chance.sample(range(count), tokens)))
     late = {port: np.full(tokens, depth if port[1] else 0) for port in ports}
     return Loop(count, interval, 0, depth + 1, dict.fromkeys(ports, iterations), late)
+
+
+def stopping(network: Network) -> Network:
+    """The same tasks in pipelines that stop as a whole, so that what is in flight keeps its distances: a token leaves in an
+    iteration as many cycles after its own, which waits for the inputs of all between."""
+    return replace(network, tasks=[replace(task, program=_stopping(task.program)) for task in network.tasks])
+
+
+def _stopping(node: Node) -> Node:
+    match node:
+        case Loop():
+            return _stopping_loop(node)
+        case Row():
+            return Row(tuple(map(_stopping, node.parts)))
+        case Repeat():
+            return Repeat(_stopping(node.body), node.count)
+        case _:
+            raise NotImplementedError(node)
+
+
+def _stopping_loop(loop: Loop) -> Loop:
+    """One that only reads, or only writes, keeps its iterations: nobody is held up by what he waits for himself."""
+    ports, iterations, late = list(loop.iterations), dict(loop.iterations), dict(loop.late)
+    drain = 0
+    if len({writes for _, writes in ports}) == 2:
+        for port in (port for port in ports if port[1]):
+            held = late[port] // loop.interval
+            iterations[port], late[port] = iterations[port] + held, late[port] - held * loop.interval
+            drain = max(drain, int(held.max(initial=0)))
+    tail = loop.tail - drain * loop.interval
+    return replace(loop, count=loop.count + drain, tail=tail, iterations=iterations, late=late, drain=drain)

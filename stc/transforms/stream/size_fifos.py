@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -125,8 +125,9 @@ class SizeFifos(FindingPass):
     `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth
     where that loses no cycle: a DMA that waits costs nothing. Where words come with gaps (bursts begin anew, ports are shared)
     it is as deep as the task has to run ahead for them to be there when they are needed (`stc.fifo.run_ahead`), the cheapest
-    first, up to 1 MiB of a kernel; not where all depths are given. A kernel whose tasks are not modelled in time (blocks taken
-    under a condition in a pipelined loop) keeps the depths of
+    first, up to 1 MiB of a kernel; not where all depths are given. Where tasks feed each other, as compute units do, all run as
+    early as they can, but for what only feeds them, which is held up until its tokens are needed (`stc.fifo.just_in_time`). A
+    kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined loop) keeps the depths of
     `set-fifo-depths` as what is required. Where sizes are known at run time there is a schedule at their maxima, in the middle
     and at 1, and a run to the end at every value, or at some where these are many: the depths are enough for each. What one
     schedule needs the next ones have for nothing (`FifoProblem.given`; a strategy may ignore it).
@@ -200,7 +201,7 @@ class SizeFifos(FindingPass):
             try:
                 plans = self._plans(kernel)
                 found = replace(plans[0], slots=_most_slots(plans))
-                ahead = ahead or self._needed_ahead(kernel)
+                ahead = ahead or self._needed_ahead(kernel, plans)
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
@@ -263,11 +264,16 @@ class SizeFifos(FindingPass):
         share = self.run_ahead * 8 // len(graph.fed)
         return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in graph.fed}
 
-    def _needed_ahead(self, kernel: _Kernel) -> dict[str, int]:
+    def _needed_ahead(self, kernel: _Kernel, plans: Iterable[FifoPlan]) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `MOST_AHEAD` goes; UntimedError without a
-        schedule."""
+        schedule. Where `plans` count on some, no less."""
         fed = kernel.graph.fed
-        return deepest_within(MOST_AHEAD * 8, fed, depths_ahead(kernel.networks, fed))
+        depths = depths_ahead(kernel.networks, fed)
+        for fifo in fed:
+            counted_on = max((plan.ahead.get(fifo.name, 0) for plan in plans), default=0)
+            if counted_on > max(fifo.depth, depths.get(fifo.name, 0)):
+                depths[fifo.name] = counted_on
+        return deepest_within(MOST_AHEAD * 8, fed, depths)
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]
