@@ -185,7 +185,8 @@ class ModelStages:
         whole, schedule = self._request.options, stage_schedule(self._request.options.schedule, name)
         quantize = self.model.quantisation_of(layer, self._quantize)
         budget = whole.budget if schedule else part_of(whole.budget, self._parts(rest)[name])  # one binary has all of them
-        own, given = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}, self._request.given
+        given = self._request.given
+        own = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
         if layer is None or PREFILL not in self.rows_of:  # --rows tiles a prompt, and a decode stage beside it, with its caches
             own, given = own | {"rows": PipelineOptions.rows}, given - {"rows"}
         options = replace(whole, quantize=quantize, budget=budget, schedule=schedule, **own)

@@ -631,6 +631,17 @@ def test_rows_are_those_of_a_prompt(tmp_path: Path, rows: int, of_stages: dict[s
     assert {stage: start.request.options.rows for stage, start in starts.items()} == of_stages
 
 
+def test_rows_that_a_stage_says_itself(tmp_path: Path) -> None:
+    """Where those of a prompt say nothing of it, its own schedule does."""
+    spec, schedules = configured(tmp_path / "config", "gpt2-tiny", n_layer=2), tmp_path / "schedules"
+    for stage in (DECODE, HEAD):
+        (schedules / stage).mkdir(parents=True)
+        (schedules / stage / SCHEDULE).write_text("[stc.options]\nrows = 5\n")
+    request = model_request(spec, 8, None, 0, small_options(rows=1, schedule=str(schedules)))
+    stages = ModelStages(request, find_language_model(spec, max_seq=8, seed=0, weights=None))
+    assert stages.start(HEAD, "", sized=False).options.rows == 5
+
+
 def test_schedules_of_stages_are_given_back(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:
     """A folder with STAGE/schedule.toml, as a compiled model is one: kernels are the same, byte for byte."""
     whole, given, out = twins("gpt2").compiled.folder, tmp_path / "given", tmp_path / "out"

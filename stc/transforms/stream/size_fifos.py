@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -264,7 +264,7 @@ class SizeFifos(FindingPass):
         share = self.run_ahead * 8 // len(graph.fed)
         return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in graph.fed}
 
-    def _needed_ahead(self, kernel: _Kernel, plans: Iterable[FifoPlan]) -> dict[str, int]:
+    def _needed_ahead(self, kernel: _Kernel, plans: Sequence[FifoPlan]) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `MOST_AHEAD` goes; UntimedError without a
         schedule. Where `plans` count on some, no less."""
         fed = kernel.graph.fed
