@@ -32,15 +32,14 @@ def just_in_time(graph: TaskGraph, run: NetworkRun) -> dict[str, FifoCurves]:
         for fifo in graph.fifos
     }
     for task in reversed(feeding(graph)):
-        writes = [fifo for fifo in graph.fifos if fifo.producer == task]
-        spare = [(curves[fifo.name].written, curves[fifo.name].spare(latency_of(fifo.depth))) for fifo in writes]
+        writes = [name for *_, name in graph.graph.out_edges(task, keys=True)]
+        spare = [(curves[name].written, curves[name].spare(latency_of(graph.by_name[name].depth))) for name in writes]
         held_up = _HeldUp.of([*spare, (np.array([run.ends[task]]), np.array([run.makespan - run.ends[task]]))])
-        for fifo in writes:
-            curve = curves[fifo.name]
-            curves[fifo.name] = replace(curve, written=held_up.later(curve.written))
-        for fifo in (fifo for fifo in graph.fifos if fifo.consumer == task):
-            curve = curves[fifo.name]
-            curves[fifo.name] = replace(curve, needed=held_up.later(curve.needed), taken=held_up.later(curve.taken))
+        for name in writes:
+            curves[name] = replace(curves[name], written=held_up.later(curves[name].written))
+        for *_, name in graph.graph.in_edges(task, keys=True):
+            needed, taken = held_up.later(curves[name].needed), held_up.later(curves[name].taken)
+            curves[name] = replace(curves[name], needed=needed, taken=taken)
     return curves
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from timed_networks import UNLIMITED, cyclic_network, random_network, run_bounded, stopping
+from timed_networks import UNLIMITED, cyclic_network, pipe, random_network, run_bounded, stopping
 
 from stc.fifo.curves import FifoCurves
 from stc.fifo.just_in_time import feeding, just_in_time
 from stc.fifo.network_run import Network, earliest_run
 from stc.fifo.sizing import schedule
-from stc.iteration.task_timeline import Loop, Node, Repeat, Row, TaskTimeline
-from stc.iteration.trace import Port
+from stc.iteration.task_timeline import Node, Repeat, Row, TaskTimeline
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.platform import load_platform
 from stc_testing.drawn import seeds
@@ -58,13 +56,6 @@ def test_no_cycle_is_lost_before_tasks_that_wait_for_each_other(seed: int) -> No
 def test_less_is_stored_than_as_early_as_possible() -> None:
     found = [slots(stopping(random_network(seed))) for seed in seeds(60)]
     assert sum(sum(depths.values()) for depths, _, _ in found) < sum(sum(early.values()) for _, early, _ in found)
-
-
-def pipe(count: int, interval: int, reads: list[str], writes: list[str]) -> Loop:
-    """A loop that moves a token of each FIFO in each iteration."""
-    ports: list[Port] = [*((fifo, False) for fifo in reads), *((fifo, True) for fifo in writes)]
-    every, none = np.arange(count), np.zeros(count, dtype=np.int64)
-    return Loop(count, interval, 0, 1, dict.fromkeys(ports, every), dict.fromkeys(ports, none))
 
 
 def network_of(programs: dict[str, Node], fifos: dict[str, tuple[str, str]], *, crossing: int = 0) -> Network:

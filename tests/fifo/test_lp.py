@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from timed_networks import UNLIMITED, cyclic_network, random_network, run_bounded
+from timed_networks import UNLIMITED, cyclic_network, pipe, random_network, run_bounded
 
 from stc.diagnostics import UntimedError
 from stc.fifo.bounds import bounded_asap_schedule
@@ -141,17 +141,10 @@ def test_the_networks_need_more_than_shift_registers() -> None:
     assert blocked >= 5 and slower >= 5 and deep >= 10
 
 
-def pipe(name: str, reads: str | None, writes: str | None, interval: int, depth: int, tokens: int = 2000) -> TaskTimeline:
-    every = np.arange(tokens)
-    ports = [(port, is_write) for port, is_write in ((reads, False), (writes, True)) if port is not None]
-    late = {port: np.full(tokens, depth if port[1] else 0) for port in ports}
-    return TaskTimeline(name, Loop(tokens, interval, 0, depth + 1, dict.fromkeys(ports, every), late))
-
-
 def test_a_fast_producer_waits_for_a_slow_consumer_instead_of_filling_its_fifo() -> None:
     """As published (normal) the FIFO holds half of all tokens: the producer never waits. Without loss two slots do."""
     graph = TaskGraph.of([Channel("s", "a", "b", 2000, 2000, 32)])
-    network = Network([pipe("a", None, "s", 1, 5), pipe("b", "s", None, 2, 5)], graph)
+    network = Network([TaskTimeline("a", pipe(2000, 1, [], ["s"], 5)), TaskTimeline("b", pipe(2000, 2, ["s"], [], 5))], graph)
     assert published_slots(network)["s"] > 900
     assert published_slots(network, conservative=True)["s"] <= 8
     found = schedule(network, USABLE)
@@ -163,29 +156,12 @@ def test_a_fast_producer_waits_for_a_slow_consumer_instead_of_filling_its_fifo()
 def test_tokens_wait_where_they_are_narrow() -> None:
     """Beside a long pipeline either the wide input or the narrow output of a short one has to hold what is under way."""
     tokens = 300
-    fork = TaskTimeline(
-        "fork",
-        Loop(
-            tokens,
-            1,
-            0,
-            2,
-            {(name, True): np.arange(tokens) for name in ("long", "wide")},
-            {(name, True): np.ones(tokens, dtype=np.int64) for name in ("long", "wide")},
-        ),
-    )
-    join = TaskTimeline(
-        "join",
-        Loop(
-            tokens,
-            1,
-            0,
-            2,
-            {(name, False): np.arange(tokens) for name in ("slow", "narrow")},
-            {(name, False): np.zeros(tokens, dtype=np.int64) for name in ("slow", "narrow")},
-        ),
-    )
-    tasks = [fork, pipe("deep", "long", "slow", 1, 150, tokens), pipe("short", "wide", "narrow", 1, 3, tokens), join]
+    tasks = [
+        TaskTimeline("fork", pipe(tokens, 1, [], ["long", "wide"], 1)),
+        TaskTimeline("deep", pipe(tokens, 1, ["long"], ["slow"], 150)),
+        TaskTimeline("short", pipe(tokens, 1, ["wide"], ["narrow"], 3)),
+        TaskTimeline("join", pipe(tokens, 1, ["slow", "narrow"], [], 1)),
+    ]
     ends = {"long": ("fork", "deep"), "wide": ("fork", "short"), "slow": ("deep", "join"), "narrow": ("short", "join")}
     bits = {"long": 512, "wide": 512, "slow": 512, "narrow": 16}
     fifos = [Channel(name, *pair, tokens, tokens, bits[name]) for name, pair in ends.items()]

@@ -7,7 +7,7 @@ its tokens are readable; what it writes leaves a fixed number of cycles later, a
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -104,6 +104,13 @@ def _loop(loop: Loop, now: int, fifos: Mapping[str, Fifo]) -> Generator[None, No
 
 def _moved(loop: Loop, iteration: int, writes: bool) -> list[str]:
     return [name for (name, is_write), at in loop.iterations.items() if is_write == writes and iteration in at]
+
+
+def pipe(count: int, interval: int, reads: Sequence[str], writes: Sequence[str], depth: int = 0) -> Loop:
+    """A loop that moves a token of each FIFO in each iteration, written `depth` cycles after it began."""
+    ports: list[Port] = [*((fifo, False) for fifo in reads), *((fifo, True) for fifo in writes)]
+    late = {port: np.full(count, depth if port[1] else 0) for port in ports}
+    return Loop(count, interval, 0, depth + 1, dict.fromkeys(ports, np.arange(count)), late)
 
 
 # Random networks ------------------------------------------------------------------------------------------------------
