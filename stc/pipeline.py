@@ -214,8 +214,9 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there are no loads and stores in the end
     turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
     alike = " shared=true" if options.contractions == SHARED else ""
+    repeated = f" layers={options.layers}" if options.layers > 1 else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{turns}{alike}{scheduled}}}'
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{turns}{alike}{repeated}{scheduled}}}'
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
@@ -245,6 +246,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # By what FIFOs take; which then get deeper where they cross, so that it is checked once more.
     placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
+    marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
     in_turn = ("load-in-turn",) if options.weight_ports == IN_TURN else ()
     sharing = ("share-contractions",) if options.contractions == SHARED else ()
@@ -290,7 +292,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", (f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads(""))),
+        Stage("resource allocation", (*marked, f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads(""))),
         Stage(
             "HLS optimisation",
             (

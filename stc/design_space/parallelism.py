@@ -102,7 +102,8 @@ class Work:
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `after`: on
     which computations it waits, and how long. `shares`: computations of the same number, from 1 on, have the operators of a task in
     common where a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop
-    that tasks of one copy may take in turn, 1 where none can be.
+    that tasks of one copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is
+    once, so that it takes that part of its cycles for each time.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Work:
     shares: int = 0
     shared_lanes: int = 0
     dealt_extent: int = 1
+    once_in: int = 1
 
     @property
     def is_one_sum(self) -> bool:
@@ -145,11 +147,11 @@ class Work:
         return Counts(*[points * of_point + lanes * of_lane + tasks * of_task for of_point, of_lane, of_task in amounts])
 
     def cycles(self, parallelism: Parallelism) -> int:
-        """Cycles for all points; of sums no more go on at once than have room in the adder's pipeline beside one another."""
+        """Cycles for all points, or for the part that counts where it is computed less often than others; of sums no more go on at once than have room in the adder's pipeline beside one another."""
         at_once = parallelism.points
         if not has_sums_enough(self, parallelism):
             at_once = max(1, at_once * self.sums // _least_sums(self, parallelism))
-        return -(-self.points // at_once)
+        return -(-self.points // (at_once * self.once_in))
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports, if it were alone."""

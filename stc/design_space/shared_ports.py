@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from stc.platforms.adapters import WIDEST, adapter_bram18
 from stc.platforms.memories import memory_cost
 
 Name = TypeVar("Name", bound=Hashable)
+
+Words: TypeAlias = tuple[int, str, bool]
 
 LATENCY_CYCLES = 100
 """Until the first word is there."""
@@ -18,17 +20,19 @@ LATENCY_CYCLES = 100
 @dataclass(frozen=True)
 class Packed:
     """A tensor in external memory: `size` bytes in words of `word_bits`, whose entries are of type `scalar`. `is_awaited`: whether
-    a launch begins or ends with it, as with its inputs and results."""
+    a launch begins or ends with it, as with its inputs and results. `is_last`: whether it is of what follows the last layer, which
+    shares no port with what layers have."""
 
     size: int
     word_bits: int
     scalar: str = "f32"
     is_awaited: bool = False
+    is_last: bool = False
 
     @property
-    def words(self) -> tuple[int, str]:
+    def words(self) -> Words:
         """What words have in common that come through one port."""
-        return self.word_bits, self.scalar
+        return self.word_bits, self.scalar, self.is_last
 
     @property
     def part(self) -> int:
@@ -45,14 +49,14 @@ def shared_ports(tensors: Mapping[Name, Packed], total: int, ports: int, widest:
     pays in turn, which counts for what a launch begins or ends with. What would be alone keeps its port.
     """
     small = [name for name, packed in tensors.items() if is_small(packed, widest)]
-    left, chosen = dict[tuple[int, str], int](), set[Name]()
+    left, chosen = dict[Words, int](), set[Name]()
     for name in sorted(small, key=lambda name: tensors[name].part):
         packed = tensors[name]
         left.setdefault(packed.words, total // ports)
         if packed.part <= left[packed.words]:
             left[packed.words] -= packed.part
             chosen.add(name)
-    groups: dict[tuple[int, str], list[Name]] = {}
+    groups: dict[Words, list[Name]] = {}
     for name in (name for name in tensors if name in chosen):
         groups.setdefault(tensors[name].words, []).append(name)
     return [group for group in groups.values() if len(group) > 1]

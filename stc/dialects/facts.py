@@ -259,6 +259,12 @@ SHARED = _mark("stc.shared")
 """A generic whose multipliers are those of others, too, which compute one after the other (`share-contractions`)."""
 STRIPE = _mark("stc.stripe")
 """A slice or concatenation of the equal parts into which a tensor is divided for copies of a computation."""
+ENDS_LAYERS = _mark("stc.ends_layers")
+"""A generic, and later a task, that only hands on what a layer ends with: all that waits for it follows the last layer
+(`repeat-layers`)."""
+BEHIND_LAYERS = _mark("stc.behind_layers")
+"""A task of what follows the last layer, in a kernel in which another ends layers; or an operation at the top of a task, where
+what it does is for these."""
 TILE = _text("stc.tile")
 """A generic that computes a tile, and of what."""
 
@@ -316,7 +322,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, SHARED, STRIPE, TILE, MULTIPLIERS, ADDERS, REGISTERED,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, SHARED, STRIPE, ENDS_LAYERS, BEHIND_LAYERS, TILE, MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

@@ -21,25 +21,25 @@ from stc.frontend.signature import attribute_name, main_function
 def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp, *, of_one_model: bool) -> ExportedModel:
     """`module`, which computes all `layers`, with their arrays, and the outputs of one reference after the other.
 
-    What has a leading dimension in its signature is each layer's own. The one output that has none goes into the next layer as the
-    one input of its shape. `of_one_model`: whether all other inputs are to be equal, as they are with one seed. CompileError where
+    What has a leading dimension in its signature is each layer's own. The one output of all layers that has none goes into the next
+    layer as the one input of its shape; what the last layer alone takes and returns is of what follows it. `of_one_model`: whether all other inputs are to be equal, as they are with one seed. CompileError where
     that is not so, there is not one of each, or no reference can be run again.
     """
-    first = layers[0]
-    stacked = _Signature.of(module, first)
+    first, last = layers[0], layers[-1]
+    stacked = _Signature.of(module, first, last)
     if of_one_model:
         stacked.require_shared(layers)
     runs = [layer.again for layer in layers]
-    if any(draw.unrounded for draw in first.references):
+    if any(draw.unrounded for draw in last.references):
         raise CompileError("several layers with caches of bf16", where=first.name, accepted="kv=f32 or kv=int8")
     if any(run is None for run in runs):
         raise CompileError("layers without a reference that runs again", where=first.name, accepted="layers that PyTorch computes")
     chain = _Chain(stacked, [run for run in runs if run is not None])
-    draws = tuple(chain.reference(draw.name, layers) for draw in first.references)
+    draws = tuple(chain.reference(draw.name, layers) for draw in last.references)
     example = next((draw for draw in draws if draw.name == EXAMPLE), None)
     inputs = stacked.joined([layer.inputs for layer in layers])
     return replace(
-        first,
+        last,
         module=module,
         inputs=inputs,
         parameters=stacked.joined([layer.parameters for layer in layers]),
@@ -50,10 +50,11 @@ def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp, *, of_one_m
 
 
 def require_one_kind(layers: Sequence[ExportedModel]) -> None:
-    """CompileError unless all layers are the same computation, whatever their parameters are."""
-    text = print_module(layers[0].module)
-    for number, layer in enumerate(layers[1:], start=1):
-        if print_module(layer.module) != text:
+    """CompileError unless all layers that return the same are the same computation, whatever their parameters are."""
+    texts: dict[tuple[str, ...], str] = {}
+    for number, layer in enumerate(layers):
+        text = print_module(layer.module)
+        if texts.setdefault(layer.output_names, text) != text:
             what = f"layer {number} behind the first is compiled to something else"
             raise CompileError(what, where=layer.name, accepted="layers of one kind, whose integers have values of one range")
 
@@ -67,26 +68,26 @@ class _Signature:
     returns: str
 
     @staticmethod
-    def of(module: ModuleOp, layer: ExportedModel) -> _Signature:
+    def of(module: ModuleOp, first: ExportedModel, last: ExportedModel) -> _Signature:
         function = main_function(module)
         types = function.function_type
         ranks = _ranks(function.arg_attrs, types.inputs) | _ranks(function.res_attrs, types.outputs)
-        arrays = {**layer.inputs, **layer.parameters, **layer.golden}
+        arrays = {**last.inputs, **last.parameters, **last.golden}
         own = frozenset(name for name, rank in ranks.items() if rank > arrays[name].ndim)
         pairs = [
             (takes, returns)
-            for returns in layer.golden
-            for takes, array in layer.inputs.items()
+            for returns in first.golden
+            for takes, array in first.inputs.items()
             if not {takes, returns} & own
-            and (array.shape, array.dtype) == (layer.golden[returns].shape, layer.golden[returns].dtype)
+            and (array.shape, array.dtype) == (first.golden[returns].shape, first.golden[returns].dtype)
         ]
         if len(pairs) != 1:
             what = f"{len(pairs)} pairs of an input and an output that go from layer to layer"
-            raise CompileError(what, where=layer.name, accepted="one")
+            raise CompileError(what, where=first.name, accepted="one")
         ((takes, returns),) = pairs
-        if lost := sorted(layer.golden.keys() - own - {returns}):
+        if lost := sorted(first.golden.keys() - own - {returns}):
             what = f"output {lost[0]} of each layer"
-            raise CompileError(what, where=layer.name, accepted="what goes round, and updates in place")
+            raise CompileError(what, where=first.name, accepted="what goes round, and updates in place")
         return _Signature(own, takes, returns)
 
     def require_shared(self, layers: Sequence[ExportedModel]) -> None:
@@ -99,9 +100,12 @@ class _Signature:
                     raise CompileError(what, where=first.name, accepted="inputs that are the same for all layers")
 
     def joined(self, of_layers: Sequence[Arrays]) -> dict[str, np.ndarray]:
-        """What each layer has its own of, one behind the other, and all else of the first."""
-        names = of_layers[0]
-        return {name: np.stack([each[name] for each in of_layers]) if name in self.own else names[name] for name in names}
+        """What each layer has its own of, one behind the other, and all else of the first that has it."""
+
+        def one(name: str) -> np.ndarray:
+            return next(each[name] for each in of_layers if name in each)
+
+        return {name: np.stack([each[name] for each in of_layers]) if name in self.own else one(name) for name in of_layers[-1]}
 
     def of_layer(self, arrays: Arrays, layer: int) -> dict[str, np.ndarray]:
         return {name: array[layer] if name in self.own else array for name, array in arrays.items()}
@@ -127,7 +131,7 @@ class _Chain:
         inputs = self.signature.joined([inputs.get(draw, layer.inputs) for inputs, layer in zip(drawn, layers, strict=True)])
         golden = self.run(inputs, None)
         noise = np.random.default_rng(KNOWN.index(draw) if draw in KNOWN else len(KNOWN))
-        rounded = frozenset(name for each in layers[0].references if each.name == draw for name in each.rounded)
+        rounded = frozenset(name for each in layers[-1].references if each.name == draw for name in each.rounded)
         moves = partial(uncertainty, golden, lambda: self.run(inputs, noise), rounded)
         return Reference(draw, inputs, golden, moves, rounded)
 

@@ -8,14 +8,28 @@ import numpy as np
 from xdsl.builder import Builder
 from xdsl.dialects import tensor
 from xdsl.dialects.arith import IndexCastOp
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, FunctionType, IndexType, ModuleOp, TensorType, i32
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    ModuleOp,
+    TensorType,
+    i32,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.rewriter import InsertPoint
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.ir.affine import AffineMap
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import BEGINS, HOST, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED, VALUES
+from stc.dialects.facts import BEGINS, ENDS_LAYERS, HOST, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED, VALUES
 from stc.dialects.locations import source_location
 from stc.dialects.updates import last_offsets, scalar_argument
 from stc.iteration.size import Size, Symbol
@@ -94,6 +108,28 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
     for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
         argument.name_hint = identifier(key)
+
+
+def end_layers(module: ModuleOp, output: str) -> None:
+    """Let a copy that says so (`stc.ends_layers`) hand on what the layer returns as `output`, to all that it is used for."""
+    function = main_function(module)
+    names = [attribute_name(entry) for entry in function.res_attrs or ()]
+    end = function.body.block.last_op
+    assert end is not None
+    value = end.operands[names.index(output)]
+    kind, made = value.type, value.owner
+    assert isa(kind, TensorType) and isinstance(made, Operation)
+    uses, loops = list(value.uses), kind.get_num_dims()
+    body = Block(arg_types=[kind.element_type, kind.element_type])
+    body.add_op(YieldOp(body.args[0]))
+    maps = ArrayAttr([AffineMapAttr(AffineMap.identity(loops))] * 2)
+    empty = tensor.EmptyOp([], kind)
+    copy = GenericOp([value], [empty.tensor], Region(body), maps, ArrayAttr([IteratorTypeAttr.parallel()] * loops), [kind])
+    ENDS_LAYERS.put(copy, None)
+    NAME.put(copy, "end_of_layers")
+    Rewriter.insert_op([empty, copy], InsertPoint.after(made))
+    for use in uses:
+        use.operation.operands[use.index] = copy.results[0]
 
 
 def mark_host_parts(module: ModuleOp, sides: Iterable[tuple[str, Collection[str], Collection[str]]]) -> None:

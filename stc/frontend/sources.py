@@ -17,6 +17,7 @@ from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.host_parts import Factory
 from stc.frontend.linalg_file import load_linalg_file
+from stc.frontend.signature import end_layers
 from stc.quantisation.formats import F32, INT8, format_of_dtype, read_quantisation
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from stc.frontend.families import CausalModel
 
-PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
+PREFILL, DECODE, HEAD, TOKEN = STAGES = ("prefill", "decode", "head", "token")
 LANES = 16
 """The head's vocabulary is filled up to a multiple of it at least, for words and vectors of that width."""
 MOST_FILLED = 1 / 50
@@ -55,7 +56,7 @@ def load_model(
     `file.mlir`. `stage`, `seq`, `max_seq` and `layer` (which decoder layer, by default the first) concern presets and
     configurations; a factory or a file fixes its own shapes. Stages: `prefill`, a layer for `seq` tokens, behind a cache of
     `max_seq` positions if that is given; `decode`, the same for one token, with `MAX_SEQ` positions where nothing is said, or as
-    many as the model has; `head`, what follows the last layer. `run_time_sizes`: a cached layer reads as many rows of the cache as
+    many as the model has; `head`, what follows the last layer; `token`, a layer as in `decode`, and behind it the head. `run_time_sizes`: a cached layer reads as many rows of the cache as
     a scalar `pos` says, instead of all under a mask. Equal `seed`s give equal inputs and random parameters. `weights` is a folder
     of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
     (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
@@ -229,8 +230,18 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     chosen = read_quantisation(draws.quantize)
     stored, in_integers = ROW_FORMATS[chosen.kv], chosen.attention == INT8
     built = model.cached_layer(index, part.rows, window=part.run_time_sizes, stored=stored, in_integers=in_integers)
+    if part.stage == TOKEN:
+        model.add_head(built.module, filled_multiple(model.vocabulary))
     sizes = model.cache_sizes(index, built, sized=part.run_time_sizes, stored=stored)
-    return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
+    exported = export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
+    if part.stage == TOKEN:
+        end_layers(exported.module, "y")
+    return exported
+
+
+def layer_stages(stage: str, layers: int) -> list[str]:
+    """The stages of so many layers that a launch of `stage` computes one after the other: the head follows the last alone."""
+    return [DECODE] * (layers - 1) + [TOKEN] if stage == TOKEN else [stage] * layers
 
 
 def filled_multiple(vocabulary: int) -> int:

@@ -107,17 +107,19 @@ def load(request: CompileRequest) -> ExportedModel:
 def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedModel]:
     """`first` and the layers behind it that a launch of `request` computes: with weights the next ones, else others of its kind.
 
-    CompileError where one is of another kind.
+    What follows the last (`--stage token`) is of that alone. CompileError where one is of another kind.
     """
     from stc.frontend.layers import require_one_kind
+    from stc.frontend.sources import layer_stages
 
-    layers = [first]
-    for number in range(1, request.options.layers):
+    stages = layer_stages(request.stage, request.options.layers)
+    layers = [first] if stages[0] == request.stage else []
+    for number, stage in list(enumerate(stages))[len(layers) :]:
         if request.weights is not None:
-            layers.append(load(replace(request, layer=_first_layer(request) + number)))
+            layers.append(load(replace(request, stage=stage, layer=_first_layer(request) + number)))
         else:
-            layers.append(load(replace(request, seed=request.seed + number)))
-    require_one_kind(layers)
+            layers.append(load(replace(request, stage=stage, seed=request.seed + number)))
+    require_one_kind([first, *layers])
     return layers
 
 

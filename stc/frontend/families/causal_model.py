@@ -42,7 +42,7 @@ from stc.frontend.families.decoder_layer import (
 )
 from stc.frontend.families.integer_attention import CLOSE, let_attend
 from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall, observe_call
-from stc.frontend.families.model_rest import Head, ModelRest
+from stc.frontend.families.model_rest import Head, ModelRest, follow_with_head
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
 from stc.frontend.signature import held_range
@@ -298,6 +298,17 @@ class CausalModel:
             if not isinstance(output, torch.nn.Linear) or not torch.equal(Head(norm, output)(x)["logits"], self._rest.logits(x)):
                 raise ValueError("what follows the last layer is more than a norm and a matrix product")
         return Head(norm, output, multiple), {HIDDEN: x}
+
+    def add_head(self, layer: torch.nn.Module, multiple: int = 1) -> None:
+        """Change a cached layer (`cached_layer`): what it returns is followed by what the `head` makes of it, `token` and `logits`.
+
+        The head's modules become the layer's, under names of `model_rest.Head`; CompileError where the layer has others of these.
+        """
+        head, _ = self.head(multiple)
+        taken = dict(layer.named_children())
+        if clash := next((name for name, _ in head.named_children() if name in taken), None):
+            raise CompileError(f"layers have a module {clash}, as the head has", where=self._where, accepted="--stage decode, and head")
+        follow_with_head(layer, head)
 
     def whole(self, quantize: str = "") -> torch.nn.Module:
         """The model itself, with all its parameters: for comparison. Its linear layers, caches and attention compute as `quantize`

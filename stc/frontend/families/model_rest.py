@@ -22,8 +22,27 @@ class Head(torch.nn.Module):
         self.norm, self.lm_head = norm, _filled_up(output, multiple)
 
     def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
-        logits = self.lm_head(self.norm(x))
-        return {"token": logits.argmax(-1), "logits": logits}
+        return _token(self, x)
+
+
+def _token(holder: Any, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """What the modules of a head, which are the `holder`'s, make of a hidden state."""
+    logits = holder.lm_head(holder.norm(x))
+    return {"token": logits.argmax(-1), "logits": logits}
+
+
+def follow_with_head(layer: torch.nn.Module, head: Head) -> None:
+    """Change the class of `layer`, which takes inputs by name and returns `y` among others: it holds the modules of `head`, and
+    returns what these make of `y`, too. Its parameters, and the head's, keep their names."""
+    original: Any = type(layer)
+    for name, module in head.named_children():
+        layer.add_module(name, module)
+
+    def forward(self: torch.nn.Module, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+        found = original.forward(self, **inputs)
+        return {**found, **_token(self, found["y"])}
+
+    layer.__class__ = type(original.__name__, (original,), {"forward": forward})
 
 
 def _filled_up(output: torch.nn.Linear, multiple: int) -> torch.nn.Linear:

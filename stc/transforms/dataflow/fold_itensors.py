@@ -19,7 +19,7 @@ from stc.analysis.task_cycles import computing_cycles
 from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.facts import SHARED
+from stc.dialects.facts import ENDS_LAYERS, SHARED
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES
 from stc.transforms.dataflow.elementwise_tasks import ElementwiseTask, elementwise_task
@@ -78,7 +78,7 @@ class FoldItensors(ModulePass):
             if pair is None:
                 continue
             fold = Fold(task.sym_name.data, pair.reader.task.sym_name.data)
-            if pair.fits_one_task() and is_worth_folding(fold, cycles, limit, self.added):
+            if pair.may_fold() and is_worth_folding(fold, cycles, limit, self.added):
                 waiting.remove(pair.reader.task)
                 merged = pair.merge(names)
                 cycles[merged.sym_name.data] = computing_cycles(merged)
@@ -93,6 +93,10 @@ class _Pair:
     write: WriteOp
     reader: ElementwiseTask
     port: int
+
+    def may_fold(self) -> bool:
+        """Whether they may be one task, as far as they take: what layers end with stays one of its own."""
+        return self.fits_one_task() and not any(ENDS_LAYERS.on(task) for task in (self.writer, self.reader.task))
 
     def fits_one_task(self) -> bool:
         """Whether a task may do as many multiply-accumulates at once as both do (emission rule 18)."""

@@ -15,6 +15,7 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import OpResult, SSAValue
 from xdsl.utils.hints import isa
 
+from stc.analysis.behind_layers import operations_behind_layers
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
@@ -45,7 +46,7 @@ from stc.design_space.partial_sums import most_terms_at_once
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.facts import ADDERS, COPIES, DEALT, LANES, ROWS, SHARED
+from stc.dialects.facts import ADDERS, COPIES, DEALT, ENDS_LAYERS, LANES, ROWS, SHARED
 from stc.dialects.updates import is_updated
 from stc.dialects.use_def import RESHAPES, uses_through
 from stc.iteration.size import Size, is_static
@@ -119,6 +120,7 @@ class ChooseParallelism(FindingPass):
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
     where rows are too few for copies of so many lanes, parts of each copy take groups in turn (`stc.dealt`);
+    `layers` (default 1): how many a launch will compute one after the other, before what is behind the last (`stc.ends_layers`);
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
@@ -136,6 +138,7 @@ class ChooseParallelism(FindingPass):
     inputs: bool = True
     in_turn: bool = False
     shared: bool = False
+    layers: int = 1
     schedule: str = ""
 
     def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
@@ -153,6 +156,9 @@ class ChooseParallelism(FindingPass):
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
         computed = computations(function, platform, share_inputs=self.inputs, in_turn=self.in_turn, shared=self.shared)
+        if self.layers > 1:
+            behind = operations_behind_layers(function)
+            computed = [_once_in(self.layers, each) if each.generic in behind else each for each in computed]
         works = [each.work for each in computed]
         sharing = [work for work in works if work.shares]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
@@ -288,6 +294,11 @@ def computations(
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
     done = [_sharing(work, alike.get(op), op, dealt[op]) for op, work in finished.items()]
     return [Computation(op, divided[op], dealt[op], work) for op, work in zip(works, done, strict=True)]
+
+
+def _once_in(layers: int, computation: Computation) -> Computation:
+    """A computation that follows `layers`, of which the cycles of one are counted."""
+    return replace(computation, work=replace(computation.work, once_in=layers))
 
 
 def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | None) -> Work:
@@ -488,7 +499,7 @@ class _SharedLoops:
         self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
         self._summed: dict[Loop, bool] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
-        for generic in generics:
+        for generic in [op for op in generics if not ENDS_LAYERS.on(op)]:  # behind which copies are others
             for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
                 producer = value.owner
                 if not isinstance(producer, GenericOp) or not isinstance(value, OpResult) or value in parameters:
@@ -507,7 +518,7 @@ class _SharedLoops:
         """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another. What
         readers only sum up along a loop is divided along another, if there is one: else each copy would have a part of every
         sum."""
-        divisible = self._divisible(generic)
+        divisible = [] if ENDS_LAYERS.on(generic) else self._divisible(generic)
         loops = [loop for loop in divisible if not self._is_summed((generic, loop))] or divisible
         shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
         return next((loop for loop in loops if shared[loop] >= WORTH_OUTERMOST * max(shared.values())), None)

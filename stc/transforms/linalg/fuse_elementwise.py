@@ -21,7 +21,7 @@ from xdsl.pattern_rewriter import (
 
 from stc.analysis.generic_loops import Dims, all_dims, loop_count
 from stc.analysis.host_work import host_values
-from stc.dialects.facts import MODULE
+from stc.dialects.facts import ENDS_LAYERS, MODULE
 from stc.transforms.linalg.bodies import merge_equal_inputs, simplify_body, with_simplified_inputs
 from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
 from stc.transforms.linalg.generics import build, covers_all, is_contraction, is_elementwise, stc_attributes, yielded
@@ -128,8 +128,11 @@ def _stands_for(new: GenericOp, old: GenericOp, host: set[SSAValue]) -> None:
 def _may_fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int) -> bool:
     """Whether the producer's body would run exactly as often inside the consumer as it runs now.
 
-    The sum of a broadcast is left alone: without the broadcast no operand would say how often its loop runs.
+    The sum of a broadcast is left alone: without the broadcast no operand would say how often its loop runs. What layers end with
+    stays apart from either.
     """
+    if ENDS_LAYERS.on(producer) or ENDS_LAYERS.on(consumer):
+        return False
     if not is_elementwise(producer) or len(producer.results) != 1 or not covers_all(dims[index], loop_count(consumer)):
         return False
     return producer.results[0].has_one_use() and _bounds_all_loops(producer, consumer, dims, index)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from stc.analysis.generic_loops import Dims, all_dims, loop_count, reduction_loops
+from stc.dialects.facts import ENDS_LAYERS
 from stc.dialects.use_def import depends_on, values_behind
 
 PARALLEL = IteratorTypeAttr.parallel()
@@ -62,8 +63,8 @@ def covers_all(dims: Dims, loops: int) -> bool:
 
 
 def is_copy(op: Operation) -> bool:
-    """An element-wise generic that only moves its single input (transposition, broadcast)."""
-    if not is_elementwise(op):
+    """An element-wise generic that only moves its single input (transposition, broadcast); not what layers end with."""
+    if not is_elementwise(op) or ENDS_LAYERS.on(op):
         return False
     assert isinstance(op, GenericOp)
     return len(op.inputs) == 1 and len(op.results) == 1 and yielded(op)[0] is op.body.block.args[0]

@@ -25,7 +25,7 @@ from stc.analysis.generic_loops import GenericLoops, name_of
 from stc.analysis.loop_names import first_of, generic_loop_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import MODULE, NAME, SCHEDULE, TILE
+from stc.dialects.facts import ENDS_LAYERS, MODULE, NAME, SCHEDULE, TILE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.tile_slices import (
     CarryWholeTensor,
@@ -235,7 +235,7 @@ def _iv_name(loops: GenericLoops, schedule: ScheduleAttr, loop: int) -> str:
 
 def _identity(op: linalg.GenericOp) -> dict[str, Attribute]:
     """The attributes that say where an op comes from."""
-    return NAME.retained(op) | MODULE.retained(op)
+    return NAME.retained(op) | MODULE.retained(op) | ENDS_LAYERS.retained(op)
 
 
 def _offset_indices(body: Region, loop: int, iv: SSAValue) -> None:

@@ -9,6 +9,7 @@ STREAM_PASSES = passes_of(
         "lower-layout": "LowerLayout",
         "lower-dmas": "LowerDmas",
         "lower-tasks": "LowerTasks",
+        "mark-behind-layers": "MarkBehindLayers",
         "share-ports": "SharePorts",
         "load-in-turn": "LoadInTurn",
         "share-contractions": "ShareContractions",

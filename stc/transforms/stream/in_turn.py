@@ -9,6 +9,7 @@ from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.dialects.dataflow import TaskKind, TaskOp, YieldOp
+from stc.dialects.facts import BEHIND_LAYERS
 
 
 def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind, at: InsertPoint) -> None:
@@ -27,6 +28,7 @@ def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind, at: InsertPoint)
         Rewriter.erase_op(terminator)
         Rewriter.inline_block(own, InsertPoint.at_end(block))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    Rewriter.insert_op(TaskOp(name, ins, outs, block, [], kind=kind), at)
+    behind_layers = {} if any(not BEHIND_LAYERS.on(task) for task in tasks) else BEHIND_LAYERS.entry(None)
+    Rewriter.insert_op(TaskOp(name, ins, outs, block, [], behind_layers, kind=kind), at)
     for task in tasks:
         Rewriter.erase_op(task)

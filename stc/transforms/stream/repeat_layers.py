@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 from math import prod
 
 import networkx as nx
@@ -17,6 +19,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
+from stc.analysis.behind_layers import end_of_layers
 from stc.analysis.loops import Bounds, constant_bounds, is_unrolled
 from stc.analysis.task_graph import streams_of, task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
@@ -34,7 +37,7 @@ from stc.dialects.dataflow import (
     own_kernel_of,
 )
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.facts import DRAINS, PARAMETER
+from stc.dialects.facts import BEHIND_LAYERS, DRAINS, PARAMETER
 from stc.dialects.itensor import ItensorType, SizeOp
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
 from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
@@ -93,27 +96,25 @@ class RepeatLayers(ModulePass):
 
 @dataclass(frozen=True)
 class _Port:
-    """A task that moves what `order` enumerates of a tensor of this `shape`, all of it or a stripe, through one memory port and one
-    stream, once."""
+    """A task that moves what `order` enumerates of a tensor of this `shape`, all of it or a stripe, through a memory port and one
+    `stream`, once; or that hands on what layers end with, which it takes from there."""
 
     task: TaskOp
+    stream: SSAValue
     order: StreamOrder
     shape: tuple[int, ...]
-
-    @property
-    def stream(self) -> SSAValue:
-        (stream,) = (value for value in (*self.task.ins, *self.task.outs) if isinstance(value.type, StreamType))
-        return stream
 
 
 @dataclass(frozen=True)
 class _State:
     """What goes from layer to layer: a tensor called `name`, into the kernel through `loads`, in any shapes, and out through
-    `stores`, each of which moves a stripe: token by token in turn."""
+    `stores`, each of which moves a stripe: token by token in turn. `last`: where a task ends layers, which is the only one of `stores`
+    then, what it sends on of the last."""
 
     name: str
     loads: Sequence[_Port]
     stores: Sequence[_Port]
+    last: _Port | None = None
 
     @property
     def ports(self) -> list[_Port]:
@@ -131,14 +132,17 @@ class _Repetition:
     def run(self) -> None:
         state = self._state()
         graph = task_graph(self._kernel).graph
-        moved = [port.task for port in state.ports]
+        moved = {port.task for port in state.ports}
         ways = [(load.task.sym_name.data, store.task.sym_name.data) for load in state.loads for store in state.stores]
         between = set[str]().union(*(_between(graph, first, last) for first, last in ways))
-        others = [task for task in tasks_of(self._kernel) if task not in moved]
+        others = [task for task in tasks_of(self._kernel) if task not in moved and not BEHIND_LAYERS.on(task)]
         self._stack()
+        counts = _counts(others)
         for task in others:
-            self._repeat(task, task.sym_name.data in between)
-        self._count_tokens(self._move(state))
+            if not _lengthen_for_both(task, counts, self._count):
+                self._repeat(task, task.sym_name.data in between)
+        once = [out for task in tasks_of(self._kernel) if BEHIND_LAYERS.on(task) for out in task.outs]
+        self._count_tokens([*once, *self._move(state)], counts)
         self._require_units()
         self._arguments.update_signature()
         self._arguments.erase_replaced()
@@ -152,12 +156,15 @@ class _Repetition:
             what = f"{len(pairs)} pairs of a tensor that goes in and one that comes out"
             raise CompileError(what, where=self._where, accepted="one of one shape, that only the kernel reads and writes")
         ((argument, unpack),) = pairs
+        end = end_of_layers(self._kernel)
         self._require_no_other(unpack)
         loads, inputs = list[_Port](), list(enumerate(self._kernel.inputs))
         for pack in taken[argument]:
             for stripe, order in _stripes(pack):
                 operands = [self._kernel.arguments[index] for index, value in inputs if value is stripe]
                 loads += [self._port(operand, order, pack.layout) for operand in operands]
+        if end is not None:
+            return _State(argument.name_hint or "layers", loads, *_end_ports(end, self._where))
         results = [(self._kernel.outputs.index(stripe), order) for stripe, order in _stripes(unpack)]
         stores = [self._port(self._kernel.terminator.arguments[index], order, unpack.layout) for index, order in results]
         return _State(argument.name_hint or "layers", loads, stores)
@@ -165,9 +172,15 @@ class _Repetition:
     def _require_no_other(self, unpack: UnpackOp) -> None:
         """What else a layer returned would be lost, but for the last one's."""
         for result, place in zip(self._kernel.outputs, self._kernel.places, strict=True):
-            if place is None and result not in unpack.stripes:
+            if place is None and result not in unpack.stripes and not self._is_last(result):
                 what = f"%{result.name_hint or 'result'} is a result of each layer"
                 raise CompileError(what, where=self._where, accepted="the tensor that goes round, and updates in place")
+
+    def _is_last(self, result: SSAValue) -> bool:
+        """Whether a result of the kernel is of what follows the last layer."""
+        memory = self._kernel.terminator.arguments[self._kernel.outputs.index(result)]
+        stores = [use.operation for use in memory.uses if isinstance(use.operation, TaskOp)]
+        return bool(stores) and all(BEHIND_LAYERS.on(store) for store in stores)
 
     def _only_packed(self, argument: BlockArgument) -> list[PackOp]:
         """The packs of an argument that is the same for all layers, if that is all that happens to it but for reshapes."""
@@ -193,7 +206,7 @@ class _Repetition:
         if len(tasks) != 1 or len(streams) != 1:
             what = f"%{memory.name_hint or 'tensor'} has {len(tasks)} tasks that move it, with {len(streams)} streams"
             raise CompileError(what, where=self._where, accepted="one task with one stream")
-        port = _Port(tasks[0], order, layout.order.static_shape)
+        port = _Port(tasks[0], streams[0], order, layout.order.static_shape)
         if (count := self._tokens(port.stream)) != order.token_count:
             what = f"task @{port.task.sym_name.data} moves {count} tokens of {order.token_count}"
             raise CompileError(what, where=self._where, accepted="each token once")
@@ -202,7 +215,21 @@ class _Repetition:
     def _is_own(self, argument: BlockArgument) -> bool:
         """Whether each layer has its own."""
         entries = self._function.arg_attrs
-        return entries is not None and PARAMETER.on(entries.data[argument.index])
+        return entries is not None and PARAMETER.on(entries.data[argument.index]) and argument not in self._of_the_last
+
+    @cached_property
+    def _of_the_last(self) -> set[BlockArgument]:
+        """The arguments that nothing but what follows the last layer reads. CompileError for what both read."""
+        used: dict[bool, set[BlockArgument]] = {True: set(), False: set()}
+        for value, memory in zip(self._kernel.inputs, self._kernel.arguments, strict=True):
+            for use in memory.uses:
+                used[isinstance(use.operation, TaskOp) and _is_read_last(use.operation, use.index)] |= {*_arguments_behind(value)}
+        entries = self._function.arg_attrs
+        for argument in used[True] & used[False]:
+            if entries is not None and PARAMETER.on(entries.data[argument.index]):
+                what = f"%{argument.name_hint or 'parameter'} is read by layers and by what follows the last"
+                raise CompileError(what, where=self._where, accepted="parameters of one of both")
+        return used[True] - used[False]
 
     # Arguments and results ----------------------------------------------------------------------------------------------
 
@@ -246,9 +273,10 @@ class _Repetition:
         if task.kind == TaskKind.HOLD:
             task.kind_attr = None  # of each layer it takes all before it sends any: not of all layers
         words = self._stack_ports(task)
-        repeated = _repeated(task)
+        following = [op for op in task.body.block.ops if BEHIND_LAYERS.on(op)]
+        repeated = [op for op in _repeated(task) if op not in following]
         effects = [op for op in repeated if not op.has_trait(Pure)]
-        if not in_cycle and len(effects) == 1 and self._lengthen(effects[0], words):
+        if not in_cycle and not following and len(effects) == 1 and self._lengthen(effects[0], words):
             return
         loops = [op for each in repeated for op in each.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
         if not any(_repeats(loop) for loop in loops):  # else alone in the loop over layers, which would be one pipeline
@@ -263,6 +291,9 @@ class _Repetition:
         block = _over_layers(Builder(InsertPoint.before(task.terminator)), 0, self._count, repeated)
         for port, count in words.items():
             self._offset(task, port, count, block)
+        for op in following:
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(task.terminator))
 
     def _stack_ports(self, task: TaskOp) -> dict[SSAValue, int]:
         """The memory ports of `task` that hold all layers now, and the words of a layer."""
@@ -310,7 +341,7 @@ class _Repetition:
         stores = {port.task for port in state.stores}
         earliest = next(task for task in tasks_of(self._kernel) if task in stores)
         firsts = [self._new_stream(port, "first", names, port.task) for port in state.loads]
-        lasts = [self._new_stream(port, "last", names, earliest) for port in state.stores]
+        lasts = [state.last.stream] if state.last else [self._new_stream(port, "last", names, earliest) for port in state.stores]
         mover = TaskOp(names.fresh(f"move_{state.name}"), [*firsts, *ups], [*downs, *lasts], unit=state.loads[0].task.unit)
         Builder(InsertPoint.before(earliest)).insert(mover)
         arrive, returns = mover.input_ports[: len(firsts)], mover.input_ports[len(firsts) :]
@@ -324,16 +355,19 @@ class _Repetition:
         inside = before_terminator(block)
         if not any(port.order.loops for port in state.ports):
             inside = _one_iteration(inside)
-        places, fill = _nest(inside, state.stores)
-        for place, source in zip(places, returns, strict=True):
-            fill.insert(vector.StoreOp(fill.insert(ReadOp(source)).result, held, [place]))
+        _hold(inside, state.stores, returns, held)
         for port, target in zip(state.loads, sends, strict=True):
-            (place,), send = _nest(inside, [port])
-            send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
+            _send(inside, port, held, target)
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
             _let_drain(nest)
-        _pass_on(builder, self._tokens(ups[0]), returns, ends)
+        if state.last is None:
+            _pass_on(builder, self._tokens(ups[0]), returns, ends)
+        else:
+            _hold(builder, state.stores, returns, held)
+            _send(builder, state.last, held, ends[0])
         builder.insert(YieldOp())
+        if state.last:
+            Rewriter.erase_op(earliest)
         return [*firsts, *lasts]
 
     def _new_stream(self, port: _Port, which: str, names: UniqueNames, at: TaskOp) -> SSAValue:
@@ -355,14 +389,15 @@ class _Repetition:
             raise CompileError(what, where=self._where, accepted="a tensor of one size, from layer to layer")
         return stream.owner.tokens
 
-    def _count_tokens(self, once: Collection[SSAValue]) -> None:
-        """Of all layers, but for the streams that carry one layer's."""
+    def _count_tokens(self, once: Collection[SSAValue], counts: Mapping[SSAValue, _Tokens]) -> None:
+        """Of all layers, but for the streams that carry one layer's, or `once` what follows the last; some carry both (`counts`)."""
         for create in streams_of(self._kernel):
             if create.result in once:
                 continue
+            following = counts[create.result].following if create.result in counts else 0
             for name in ("tokens", "distinct_tokens"):
                 if (count := getattr(create, name)) is not None:
-                    create.properties[name] = IntegerAttr(self._count * count, i64)
+                    create.properties[name] = IntegerAttr(self._count * (count - following) + following, i64)
 
     def _require_units(self) -> None:
         """Between units the layers form a cycle, inside one they may not."""
@@ -373,6 +408,96 @@ class _Repetition:
             complaint = f"tasks {', '.join(cycle)} form a cycle, in one compute unit"
         if complaint:
             raise CompileError(complaint, where=self._where, accepted="more units (--units memory, assign-units{strategy=memory})")
+
+
+# What follows the last layer ---------------------------------------------------------------------------------------------
+
+
+def _end_ports(end: TaskOp, where: str) -> tuple[list[_Port], _Port]:
+    """The task with which layers end, by what it takes, and by what it sends on."""
+    ports = [_carrying(end, stream, stream.owner) for stream in (*end.ins, *end.outs) if isinstance(stream.owner, CreateOp)]
+    given = [port for port in ports if port is not None]
+    if (len(end.ins), len(end.outs), len(given)) != (1, 1, 2) or given[0].shape != given[1].shape:
+        what = f"task @{end.sym_name.data} ends layers, and takes or sends more than one tensor"
+        raise CompileError(what, where=where, accepted="one stream, of which it sends on what it takes")
+    return given[:1], given[1]
+
+
+def _carrying(task: TaskOp, stream: SSAValue, create: CreateOp) -> _Port | None:
+    order = None if create.carries is None else create.carries.order
+    return None if order is None else _Port(task, stream, order, order.static_shape)
+
+
+def _is_read_last(task: TaskOp, index: int) -> bool:
+    """Whether `task` reads its operand of this index for nothing but what follows the last layer."""
+    if BEHIND_LAYERS.on(task):
+        return True
+    users = [_at_top(use.operation, task) for use in task.body.block.args[index].uses]
+    return bool(users) and all(BEHIND_LAYERS.on(user) for user in users)
+
+
+def _at_top(op: Operation, task: TaskOp) -> Operation:
+    """The operation at the top of `task` in which `op` is."""
+    while (parent := op.parent_op()) is not None and parent is not task:
+        op = parent
+    return op
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """Of a stream: of one layer, and of what follows the last one."""
+
+    layer: int
+    following: int
+
+
+def _counts(tasks: Iterable[TaskOp]) -> dict[SSAValue, _Tokens]:
+    """The streams that carry tokens of layers and tokens of what follows, by what their writers do."""
+    found: dict[SSAValue, _Tokens] = {}
+    for task in tasks:
+        for out, port in zip(task.outs, task.output_ports, strict=True):
+            writes = [use.operation for use in port.uses if isinstance(use.operation, WriteOp)]
+            behind = [write for write in writes if BEHIND_LAYERS.on(_at_top(write, task))]
+            if behind:
+                following = sum(_times(write, task) for write in behind)
+                found[out] = _Tokens(sum(_times(write, task) for write in writes) - following, following)
+    return found
+
+
+def _lengthen_for_both(task: TaskOp, counts: dict[SSAValue, _Tokens], layers: int) -> bool:
+    """Let a task that takes tokens of layers, and then of what follows, in alike iterations of one loop have as many as all want.
+
+    False where it is none. What it sends is added to `counts`: as much for each iteration.
+    """
+    taken = [counts[value] for value in task.ins if value in counts]
+    effects = [op for op in _repeated(task) if not op.has_trait(Pure)]
+    if not taken or any(BEHIND_LAYERS.on(op) for op in effects):
+        return False
+    loop, parts = effects[0], {Fraction(each.following, each.layer + each.following) for each in taken}
+    bounds = constant_bounds(loop) if isinstance(loop, scf.ForOp) and not loop.body.block.args[0].uses else None
+    sent = [out.owner.tokens if isinstance(out.owner, CreateOp) else None for out in task.outs]
+    following = [part * count for part in parts for count in (bounds.trip if bounds else None, *sent) if count is not None]
+    if len(effects) > 1 or len(parts) > 1 or len(following) != 1 + len(sent) or any(each.denominator > 1 for each in following):
+        what = f"task @{task.sym_name.data} takes tokens of layers and of what follows the last, in other than alike iterations"
+        raise CompileError(what, where=RepeatLayers.name, accepted="one loop that does the same with each, or a part for each")
+    assert isinstance(loop, scf.ForOp) and bounds is not None
+    loop.operands[1] = index_constant(Builder(InsertPoint.before(loop)), layers * (bounds.trip - int(following[0])) + int(following[0]))
+    for out, count, last in zip(task.outs, sent, following[1:], strict=True):
+        assert count is not None
+        counts[out] = _Tokens(count - int(last), int(last))
+    return True
+
+
+def _times(op: Operation, task: TaskOp) -> int:
+    """How often `op` runs in a launch of one layer; CompileError where that depends on anything."""
+    times = 1
+    while (parent := op.parent_op()) is not None and parent is not task:
+        bounds = constant_bounds(parent) if isinstance(parent, scf.ForOp) else None
+        if bounds is None:
+            what = f"task @{task.sym_name.data} sends, for layers and for what follows the last, as often as a condition says"
+            raise CompileError(what, where=RepeatLayers.name, accepted="loops of constant bounds")
+        times, op = times * bounds.trip, parent
+    return times
 
 
 def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:
@@ -410,6 +535,19 @@ def _nest(builder: Builder, ports: Sequence[_Port]) -> tuple[list[SSAValue], Bui
     tensor's entries, row by row, and a builder for what is inside."""
     ivs, inside = order_nest(builder, ports[0].order)
     return [_place(inside, port, ivs) for port in ports], inside
+
+
+def _hold(builder: Builder, ports: Sequence[_Port], sources: Sequence[SSAValue], held: SSAValue) -> None:
+    """Take a tensor, of which each of `sources` brings what its port moves, into an array."""
+    places, fill = _nest(builder, ports)
+    for place, source in zip(places, sources, strict=True):
+        fill.insert(vector.StoreOp(fill.insert(ReadOp(source)).result, held, [place]))
+
+
+def _send(builder: Builder, port: _Port, held: SSAValue, target: SSAValue) -> None:
+    """Send a tensor from an array, as the port moves it."""
+    (place,), send = _nest(builder, [port])
+    send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
 
 
 def _place(builder: Builder, port: _Port, ivs: Sequence[SSAValue]) -> SSAValue:

@@ -16,12 +16,13 @@ from xdsl.dialects.linalg.ops import YieldOp as Yielded
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import Pure
 
 from stc.analysis.contraction_tasks import ContractionTask, contraction_task
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import ends_of, tasks_behind, tasks_of
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
-from stc.dialects.facts import MODULE, STYLE
+from stc.dialects.facts import BEHIND_LAYERS, MODULE, STYLE
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
 from stc.iteration.order import Loop
 from stc.iteration.vectorize import largest_divisor
@@ -183,6 +184,7 @@ class _Array:
         for each, port in zip(self._row, ins, strict=True):
             loops = [Loop(trip, 1) for trip in each.trips]
             hints = [loop.body.block.args[0].name_hint or "i" for loop in each.around]
+            before = list(_block(builder).ops)
             _, inside = loop_nest(builder, loops[: each.fresh], hints[: each.fresh])
             (at,), fill = loop_nest(inside, [Loop(first.terms // each.taken, each.taken)], ["entry"])
             fill.insert(vector.StoreOp(fill.insert(ReadOp(port)).result, held, [at]))
@@ -190,6 +192,7 @@ class _Array:
             (at,), send = loop_nest(inside, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
             token = VectorType(first.kinds[0], [self._at_once])
             send.insert(WriteOp(send.insert(vector.LoadOp(held, [at], token)).result, outs[0]))
+            _mark(each, builder, before)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """One sum of each lane after the other."""
@@ -236,6 +239,7 @@ class _Array:
         held = _buffer(builder, "held", kind, first.lanes)
         for each, port in zip(self._row, outs, strict=True):
             loops = [Loop(each.count, 1), Loop(first.lanes // each.sent, each.sent)]
+            before = list(_block(builder).ops)
             (_, at), inside = loop_nest(builder, loops, ["sum", "lane"])
             fresh = where_equal(inside, [(at, 0)] if first.lanes > each.sent else [])
             for part, source in enumerate(ins):
@@ -243,6 +247,20 @@ class _Array:
                 fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [begin]))
             token = VectorType(kind, [each.sent])
             inside.insert(WriteOp(inside.insert(vector.LoadOp(held, [at], token)).result, port))
+            _mark(each, builder, before)
+
+
+def _block(builder: Builder) -> Block:
+    """Where it builds."""
+    return builder.insertion_point.block
+
+
+def _mark(each: ContractionTask, builder: Builder, before: Sequence[Operation]) -> None:
+    """Let what was built for a contraction, behind these operations, say whether that follows the last layer."""
+    if BEHIND_LAYERS.on(each.task):
+        for op in _block(builder).ops:
+            if op not in before and not op.has_trait(Pure):
+                BEHIND_LAYERS.put(op, None)
 
 
 def _buffer(builder: Builder, name: str, kind: Attribute, entries: int) -> SSAValue:

@@ -20,6 +20,7 @@ from stc.analysis.task_graph import computing_reader
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
+from stc.dialects.facts import BEHIND_LAYERS
 from stc.fifo.depths import SHALLOW
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
@@ -27,6 +28,7 @@ from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.flat_loads import FlatLoad, flat_loads
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.loops import loop_nest
+from stc.transforms.stream.mark_behind_layers import mark_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -78,11 +80,11 @@ class SharePorts(ModulePass):
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
 
-def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
+def packed_words(words: MemRefType, is_awaited: bool, is_last: bool = False) -> Packed:
     """What the rule has to know of a memory of words."""
     size, word = tensor_bytes(words), words.element_type
     assert isinstance(word, VectorType)
-    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited)
+    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited, is_last)
 
 
 def _groups(
@@ -92,7 +94,7 @@ def _groups(
     bytes of the `parameters` of all kernels."""
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     by_reader = {
-        load: packed_words(load.words, kernel.inputs[load.port] not in parameters)
+        load: packed_words(load.words, kernel.inputs[load.port] not in parameters, BEHIND_LAYERS.on(load.task))
         for load in sorted(flat_loads(kernel, may_share), key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
@@ -111,7 +113,9 @@ def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> N
         index, inner = _each_word(body, load.words)
         inner.insert(stream.WriteOp(inner.insert(memref.LoadOp.get(memory, [index])).res, out))
     body.insert(YieldOp())
-    around.insert(TaskOp(names.fresh("load_shared"), ports, arriving, block, [], kind=TaskKind.LOAD))
+    load_shared = around.insert(TaskOp(names.fresh("load_shared"), ports, arriving, block, [], kind=TaskKind.LOAD))
+    if all(BEHIND_LAYERS.on(load.task) for load in loads):
+        mark_behind_layers(load_shared)
     for load, words in zip(loads, arriving, strict=True):
         _hold(load, words)
 
@@ -160,7 +164,7 @@ def _stores_in_turn(kernel: KernelOp, total: int, memory: ExternalMemory) -> lis
         store = next(iter(users)) if len(users) == 1 else None
         if place is None and isinstance(store, TaskOp) and store.kind == TaskKind.STORE and len(store.operands) == 2:
             assert isa(value.type, MemRefType)
-            packed[store] = packed_words(value.type, True)
+            packed[store] = packed_words(value.type, True, BEHIND_LAYERS.on(store))
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     in_order = {op: packed[op] for op in sorted(packed, key=position.__getitem__)}
     return shared_ports(in_order, total, memory.max_ports, memory.word_bits)
