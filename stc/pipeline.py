@@ -57,7 +57,13 @@ OPERATORS, ADDERS = "operators", "adders"
 SHARED = "shared"
 """Contractions that take turns at a port compute on one set of multipliers; else each has its own (`APART`)."""
 
-_WORDS_OF = {"weight_ports": (APART, IN_TURN), "conversions": (OPERATORS, ADDERS), "contractions": (APART, SHARED)}
+BEHIND_LAYERS = "behind-layers"
+"""The head of a whole model follows its last layer in one launch; else it has a launch, and a design, of its own (`APART`)."""
+
+_WORDS_OF = {
+    "weight_ports": (APART, IN_TURN), "conversions": (OPERATORS, ADDERS), "contractions": (APART, SHARED),
+    "head": (APART, BEHIND_LAYERS),
+}  # fmt: skip
 """What these options may be."""
 
 WIDEST_WORD_BITS = 512
@@ -95,8 +101,9 @@ class PipelineOptions(ArgSpecConvertible):
     exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
     one another (in-turn); `contractions`: whether those that are alike and get their parameters in turn share their multipliers
     (shared; apart); `conversions`: what makes short integers of floats, and floats of them
-    (operators, adders: `convert-by-adding`); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for
-    what each needs.
+    (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is a design of its own (apart), or follows the
+    layers, which are all in one launch (behind-layers); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor
+    fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
@@ -129,6 +136,7 @@ class PipelineOptions(ArgSpecConvertible):
     contractions: str = APART
     conversions: str = OPERATORS
     layers: int = 1
+    head: str = APART
     fifo_depths: str = ""
     slack: int | float = 0.0
     fifo_margin: int = MARGIN
@@ -216,7 +224,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     alike = " shared=true" if options.contractions == SHARED else ""
     repeated = f" layers={options.layers}" if options.layers > 1 else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
-    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}{rank}{own}{turns}{alike}{repeated}{scheduled}}}'
+    others = f"{overall}{rank}{own}{turns}{alike}{repeated}{scheduled}"
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{others}}}'
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
@@ -292,7 +301,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", (*marked, f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads(""))),
+        Stage(
+            "resource allocation",
+            (*marked, f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads("")),
+        ),
         Stage(
             "HLS optimisation",
             (

@@ -261,7 +261,8 @@ def _of_reduction(op: linalg.GenericOp, where: str) -> Iterator[Obstacle]:
         if argument.uses and isinstance(initial.owner, tensor.EmptyOp):
             yield Obstacle(where, f"result {index} accumulates onto a tensor that was never filled", "an initial value")
         combines = last is not None and _combines(last.operands[index], argument, arguments)
-        if reductions and not combines and not (isinstance(initial.owner, tensor.EmptyOp) or _is_filled(initial)):
+        is_started = isinstance(initial.owner, tensor.EmptyOp | linalg.FillOp)
+        if reductions and not combines and not (is_started or _is_filled(initial)):
             yield Obstacle(where, f"result {index} continues from a computed tensor", "a constant initial value, or a sum with it")
         if len(reductions) > 1 and not combines:
             yield Obstacle(
@@ -269,18 +270,6 @@ def _of_reduction(op: linalg.GenericOp, where: str) -> Iterator[Obstacle]:
                 f"result {index} depends on the order of {len(reductions)} reduction loops",
                 "sums, products, minima, maxima, and, or, xor of terms that do not use the accumulator; or one reduction loop",
             )
-
-
-def _is_filled(value: SSAValue) -> bool:
-    """Whether a tensor has one scalar everywhere: by `linalg.fill`, or the generic that torch-mlir makes of one."""
-    match value.owner:
-        case linalg.FillOp():
-            return True
-        case linalg.GenericOp(inputs=[scalar]) as op:
-            first = op.body.block.first_op
-            return first is not None and not isinstance(scalar.type, TensorType) and [*first.operands] == [op.body.block.args[0]]
-        case _:
-            return False
 
 
 _ASSOCIATIVE = (

@@ -147,7 +147,8 @@ class Work:
         return Counts(*[points * of_point + lanes * of_lane + tasks * of_task for of_point, of_lane, of_task in amounts])
 
     def cycles(self, parallelism: Parallelism) -> int:
-        """Cycles for all points, or for the part that counts where it is computed less often than others; of sums no more go on at once than have room in the adder's pipeline beside one another."""
+        """Cycles for all points, or for the part that counts where it is computed less often than others; of sums no more go on at
+        once than have room in the adder's pipeline beside one another."""
         at_once = parallelism.points
         if not has_sums_enough(self, parallelism):
             at_once = max(1, at_once * self.sums // _least_sums(self, parallelism))

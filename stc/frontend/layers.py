@@ -22,8 +22,9 @@ def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp, *, of_one_m
     """`module`, which computes all `layers`, with their arrays, and the outputs of one reference after the other.
 
     What has a leading dimension in its signature is each layer's own. The one output of all layers that has none goes into the next
-    layer as the one input of its shape; what the last layer alone takes and returns is of what follows it. `of_one_model`: whether all other inputs are to be equal, as they are with one seed. CompileError where
-    that is not so, there is not one of each, or no reference can be run again.
+    layer as the one input of its shape; what the last layer alone takes and returns is of what follows it. `of_one_model`: whether
+    all other inputs are to be equal, as they are with one seed. CompileError where that is not so, there is not one of each, or no
+    reference can be run again.
     """
     first, last = layers[0], layers[-1]
     stacked = _Signature.of(module, first, last)

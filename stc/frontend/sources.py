@@ -56,11 +56,12 @@ def load_model(
     `file.mlir`. `stage`, `seq`, `max_seq` and `layer` (which decoder layer, by default the first) concern presets and
     configurations; a factory or a file fixes its own shapes. Stages: `prefill`, a layer for `seq` tokens, behind a cache of
     `max_seq` positions if that is given; `decode`, the same for one token, with `MAX_SEQ` positions where nothing is said, or as
-    many as the model has; `head`, what follows the last layer; `token`, a layer as in `decode`, and behind it the head. `run_time_sizes`: a cached layer reads as many rows of the cache as
-    a scalar `pos` says, instead of all under a mask. Equal `seed`s give equal inputs and random parameters. `weights` is a folder
-    of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
-    (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
-    references are made for, None for those that suit the size. `quantize`: how the references' linear layers compute, as
+    many as the model has; `head`, what follows the last layer; `token`, a layer as in `decode`, and behind it the head.
+    `run_time_sizes`: a cached layer reads as many rows of the cache as a scalar `pos` says, instead of all under a mask.
+    Equal `seed`s give equal inputs and random parameters. `weights` is a folder of safetensors files, `hub:ID`, or `hub` (the
+    preset's or configuration's own model); without it the parameters are random (presets, configurations, files) or the module's
+    own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that references are made for, None for those that suit
+    the size. `quantize`: how the references' linear layers compute, as
     `--quantize` says it, where it is more than `dtype`. `host`: the submodules that PyTorch runs on the host, of a module or a
     layer without a cache, in f32. Raises CompileError for everything unusable.
     """

@@ -135,7 +135,7 @@ class ModelLayer:
 @dataclass(frozen=True)
 class ModelManifest:
     """The whole model. `source`: what was compiled; `end_tokens`: those that end a text. `layers`: of each launch, which computes
-    `layers_per_launch` of them.
+    `layers_per_launch` of them. `head`: None where the one launch of all layers gives the next token as well.
 
     `tolerance`: of the f32 figures, as a part of the largest: logits closer to each other are a near-tie. `clock_mhz` and
     `launch_us` (what a launch costs the host): of the platform.
@@ -150,7 +150,7 @@ class ModelManifest:
     kinds: dict[str, LayerKind]
     layers: tuple[ModelLayer, ...]
     layers_per_launch: int
-    head: StageProject
+    head: StageProject | None
     tokens: Table
     positions: Table | None
     tokenizer: CheckedFile | None
@@ -167,4 +167,5 @@ class ModelManifest:
     @property
     def projects(self) -> tuple[StageProject, ...]:
         """The emitted projects, each once."""
-        return (*(project for kind in self.kinds.values() for project in kind.stages.values()), self.head)
+        of_layers = (project for kind in self.kinds.values() for project in kind.stages.values())
+        return (*of_layers, *([self.head] if self.head else []))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,6 +34,9 @@ POSITION = "pos"
 
 Caches: TypeAlias = list[dict[str, Buffers]]
 """The keys and values of one sequence, on the device: for the layers of each launch, by the name of an input, its buffer."""
+
+Outputs: TypeAlias = Mapping[str, np.ndarray]
+"""Of a launch, by name."""
 
 Launches: TypeAlias = Counter[tuple[str, int]]
 """How often a project was launched, by its folder, at a position."""
@@ -80,7 +83,7 @@ class LanguageModel:
                       for name, kind in self.manifest.kinds.items()}
         stages = [(kind, stage) for kind in self.manifest.kinds.values() for stage in kind.stages]
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # the C simulation builds each kernel
-            opened = pool.map(lambda stage: stage(), [*(partial(self._layers, *it) for it in stages), self._head])
+            opened = pool.map(lambda stage: stage(), [*(partial(self._layers, *it) for it in stages), *self._heads()])
             self._accelerators = dict(zip((project.folder for project in self.manifest.projects), opened, strict=True))
         kinds = [self.manifest.kinds[layer.kind] for layer in self.manifest.layers]
         self._parameters = [self._loaded(kind, data) for kind, data in zip(kinds, files, strict=True)]
@@ -110,14 +113,16 @@ class LanguageModel:
             return 1
         return min(count, stages[PREFILL].rows)
 
-    def forward(self, tokens: Sequence[int], position: int, caches: Caches, launches: Launches) -> np.ndarray:
-        """The last of the hidden states [1, 1, hidden] of tokens (one, or at most a `chunk`) at `position` and behind.
+    def forward(self, tokens: Sequence[int], position: int, caches: Caches, launches: Launches) -> Outputs:
+        """What the last launch of layers gives for tokens (one, or at most a `chunk`) at `position` and behind, for `head`: as `y`
+        the last of their hidden states [1, 1, hidden].
 
         The device appends rows to `caches`, as many as the launch has: those of no token are written again before they are read.
         CompileError where they do not fit.
         """
         count, stage = len(tokens), PREFILL if len(tokens) > 1 else DECODE
         x: np.ndarray | None = None
+        found: Outputs = {}
         for layer, parameters, own in zip(self.manifest.layers, self._parameters, caches, strict=True):
             project = self.manifest.kinds[layer.kind].stages[stage]
             last = self.manifest.max_seq - project.rows
@@ -129,15 +134,17 @@ class LanguageModel:
             mask = self._mask(layer.kind, position, project)
             inputs = {"x": x, "mask": mask, POSITION: np.asarray(position, np.int32), **self._rows_of(layer.kind, at)}
             buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
-            x = self._accelerators[project.folder](inputs, {**parameters[stage], **buffers}, resident=own.keys())["y"]
+            found = self._accelerators[project.folder](inputs, {**parameters[stage], **buffers}, resident=own.keys())
+            x = found["y"]
             launches[project.folder, position] += 1
-        assert x is not None
-        return x[:, count - 1 : count]
+        return {**found, "y": found["y"][:, count - 1 : count]}
 
-    def head(self, x: np.ndarray, launches: Launches) -> tuple[int, np.ndarray]:
-        """The next token by the kernel's arg-max, and the logits."""
-        outputs = self._accelerators[self.manifest.head.folder]({"x": x})
-        launches[self.manifest.head.folder, 0] += 1
+    def head(self, found: Outputs, launches: Launches) -> tuple[int, np.ndarray]:
+        """The next token by the kernel's arg-max, and the logits, of what `forward` found."""
+        outputs = found
+        if (head := self.manifest.head) is not None:
+            outputs = self._accelerators[head.folder]({"x": found["y"]})
+            launches[head.folder, 0] += 1
         token = int(outputs["token"].reshape(-1)[0])
         # The kernel's vocabulary is filled up with the first token (stc.frontend.families.model_rest.Head).
         return token if token < self.manifest.vocabulary else 0, outputs["logits"].reshape(-1)[: self.manifest.vocabulary]
@@ -172,9 +179,14 @@ class LanguageModel:
         require_parameters(manifest, parameters, str(folder))
         return Accelerator(folder, self._device, self._xclbin, given=parameters)
 
-    def _head(self) -> Accelerator:
-        require_intact(self.folder, self.manifest.head.manifest)
-        return Accelerator(self.folder / self.manifest.head.folder, self._device, self._xclbin)
+    def _heads(self) -> Iterator[Callable[[], Accelerator]]:
+        """What opens the project of the head, where it has one."""
+        if (head := self.manifest.head) is not None:
+            yield partial(self._head, head)
+
+    def _head(self, project: StageProject) -> Accelerator:
+        require_intact(self.folder, project.manifest)
+        return Accelerator(self.folder / project.folder, self._device, self._xclbin)
 
     def _loaded(self, kind: LayerKind, data: np.ndarray) -> dict[str, Buffers]:
         """The parameters of a layer on the device, by stage, from the bytes of its file; stages share a buffer."""
@@ -255,11 +267,11 @@ class Generation:
         for produced in range(1, self.max_new_tokens + 1):
             while True:
                 count = self.model.chunk(len(pending), position)
-                x = self.model.forward(pending[:count], position, caches, self.launched)
+                found = self.model.forward(pending[:count], position, caches, self.launched)
                 position, pending = position + count, pending[count:]
                 if not pending:
                     break
-            token, self.logits = self.model.head(x, self.launched)
+            token, self.logits = self.model.head(found, self.launched)
             if np.isnan(self.logits).any():
                 what = f"the logits behind position {position - 1} are no numbers"
                 raise CompileError(what, where=self.model.manifest.name, accepted="parameters and kernels that give finite ones")

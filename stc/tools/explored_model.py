@@ -234,7 +234,7 @@ class ExploredModel:
         if len(functions) != 1:
             raise CompileError(f"the model has {len(functions)} functions", where=self.start.request.model, accepted="one")
         in_turn, shared = self._options.weight_ports == IN_TURN, self._options.contractions == SHARED
-        return computations(functions[0], platform, in_turn=in_turn, shared=shared)
+        return computations(functions[0], platform, in_turn=in_turn, shared=shared, layers=self._options.layers)
 
     @cached_property
     def _problem(self) -> ParallelismProblem:

@@ -49,5 +49,6 @@ def explored_stages(request: CompileRequest, progress: Callable[[str], None] = l
         count = model.launched(kind)
         launches = {PREFILL: (0, count), DECODE: (count, 0 if PREFILL in model.rows_of else count)}
         found |= {stage_name(stage, kind): StageProblem(explored(stage, kind), *launches[stage], kind) for stage in model.rows_of}
-    found[HEAD] = StageProblem(explored(HEAD, ""), 1, 1)
+    if model.has_head:
+        found[HEAD] = StageProblem(explored(HEAD, ""), 1, 1)
     return StagesProblem(f"{source.name}, whole", found, limits_of(request.options))

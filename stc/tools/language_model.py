@@ -40,7 +40,7 @@ from stc.manifest.model_schema import (
 )
 from stc.manifest.schema import Manifest
 from stc.names import cpp_identifier
-from stc.pipeline import PipelineOptions
+from stc.pipeline import APART, BEHIND_LAYERS, PipelineOptions
 from stc.platforms.budget import PLAN, SMALL, Counts, in_one_binary, part_of, parts_by_work, rest_of
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
@@ -48,12 +48,13 @@ from stc.tools.budget_fit import Fit, fit_of, limits_of
 from stc.tools.compile import Progress, compile_from
 from stc.tools.model_room import lacking_room
 from stc.tools.reproducer import versions
-from stc.tools.request import CompileRequest, in_folder
+from stc.tools.request import WHOLE_MODEL, CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
 from stc.tools.schedule_file import require_folder, require_stages, stage_schedule, with_schedule
 from stc.tools.start import Start
 
 if TYPE_CHECKING:
+    from stc.frontend.exported import ExportedModel
     from stc.frontend.sources import LanguageModelSource
 
 ROWS = 16
@@ -61,7 +62,7 @@ ROWS = 16
 
 TOKENIZER = "tokenizer.json"
 POSITION = "pos"
-OF_ALL_STAGES = frozenset({"layers", "platform", "quantize"})
+OF_ALL_STAGES = frozenset({"layers", "head", "platform", "quantize"})
 """Options that the schedule of one stage does not decide: its neighbours would have others."""
 ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
@@ -71,7 +72,8 @@ def model_request(
 ) -> CompileRequest:
     """What is asked for a preset, or for a folder of transformers, whose weights are its own where nothing else is said."""
     model, weights = in_folder(model, weights)
-    return CompileRequest(model, seed=seed, weights=weights, options=options, given=frozenset({"rows"}), max_seq=max_seq)
+    given = frozenset({"rows"})
+    return CompileRequest(model, WHOLE_MODEL, seed=seed, weights=weights, options=options, given=given, max_seq=max_seq)
 
 
 def compile_language_model(
@@ -127,7 +129,8 @@ class _Stage:
 
 class ModelStages:
     """The stages of a whole model, and where a compile of each begins. `rows_of`: tokens of a launch of each stage of a layer;
-    `firsts`: the first layer of each kind; `names`: of all stages."""
+    `firsts`: the first layer of each kind; `has_head`: whether the head is a stage, and does not follow the last layer in its
+    launch; `names`: of all stages."""
 
     def __init__(self, request: CompileRequest, source: LanguageModelSource):
         self._request, self._source = request, source
@@ -139,8 +142,14 @@ class ModelStages:
         self.rows_of = {PREFILL: rows, DECODE: 1} if rows > 1 else {DECODE: 1}
         self.model.require_equal_kinds()
         self.launches = _launches(self.model.layer_kinds, self.count, source.name)
+        self.has_head = request.options.head != BEHIND_LAYERS
+        if not self.has_head and (len(self.launches) > 1 or PREFILL in self.rows_of):
+            what = f"--head {BEHIND_LAYERS} with {len(self.launches)} launches of layers and {rows} rows of a prompt"
+            accepted = f"--layers {len(self.model.layer_kinds)} --rows 1, or --head {APART}"
+            raise CompileError(what, where=source.name, accepted=accepted)
         self.firsts = {kind: self.model.layer_kinds.index(kind) for kind in self.model.layer_kinds}
-        self.names = [stage_name(stage, kind) for kind in self.firsts for stage in self.rows_of] + [HEAD]
+        self.names = [stage_name(stage, kind) for kind in self.firsts for stage in self.rows_of]
+        self.names += [HEAD] if self.has_head else []
         require_stages(request.options.schedule, self.names)
 
     def launched(self, kind: str) -> int:
@@ -154,21 +163,28 @@ class ModelStages:
         copies, all: what the schedules of all take is for `compile_language_model` to add up.
         """
         from stc.frontend.layers import require_one_kind
-        from stc.frontend.sources import Part, export_part
+        from stc.frontend.sources import TOKEN, Part, export_part, layer_stages
 
         layer, name = (None if stage == HEAD else self.firsts[kind]), stage_name(stage, kind)
         options, rows = self._options(layer, name, rest), self.rows_of.get(stage, 1)
         asked = replace(self._request, options=options)
         # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
         draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
+        stage = TOKEN if stage == DECODE and not self.has_head else stage
         request = replace(
             asked, stage=stage, seq=rows, max_seq=self.model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
         )
         part = Part(stage, rows, request.max_seq, layer, sized)
-        parts = [part] if layer is None else [replace(part, layer=index) for index in range(layer, layer + self.count)]
-        models = [export_part(self.model, each, Draws(draws, request.seed, options.quantize), self._source.name) for each in parts]
-        require_one_kind(models)
-        model, layers = models[0], models if options.layers > 1 else ()
+        several = layer_stages(stage, self.count) if layer is not None and self.count > 1 else []
+        parts = [replace(part, stage=each, layer=(layer or 0) + index) for index, each in enumerate(several)]
+        is_first = bool(several) and several[0] == stage
+
+        def exported(one: Part) -> ExportedModel:
+            return export_part(self.model, one, Draws(draws, request.seed, options.quantize), self._source.name)
+
+        layers = [exported(each) for each in parts]
+        model = layers[0] if is_first else exported(part)
+        require_one_kind([model, *layers])
         named = replace(options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         return Start(request, model, named, request.plan.steps(named), 0, {"reference": model.reference}, tuple(layers))
 
@@ -178,12 +194,12 @@ class ModelStages:
         of_layers = {kind: kinds[kind] * model.products(first) for kind, first in self.firsts.items()}
         work = {stage_name(stage, kind): products for kind, products in of_layers.items() for stage in self.rows_of}
         if not rest:
-            return parts_by_work(work | {HEAD: model.products(None)})
+            return parts_by_work(work | ({HEAD: model.products(None)} if self.has_head else {}))
         return {name: parts / rest for name, parts in parts_by_work(work).items()}
 
     def _options(self, layer: int | None, name: str, rest: float | None) -> PipelineOptions:
         whole, schedule = self._request.options, stage_schedule(self._request.options.schedule, name)
-        quantize = self.model.quantisation_of(layer, self._quantize)
+        quantize = self.model.quantisation_of(layer, self._quantize, has_head=layer is None or not self.has_head)
         budget = whole.budget if schedule else part_of(whole.budget, self._parts(rest)[name])  # one binary has all of them
         given = self._request.given
         own = {"layers": 1, "units": PipelineOptions.units} if layer is None and self.count > 1 else {}
@@ -205,15 +221,17 @@ class _Compiler:
 
     def compiled(self) -> ModelManifest:
         model, request, firsts = self._model, self._request, self._stages.firsts
-        head = self._stage(HEAD, "", None)
-        rest = None if request.options.budget == SMALL else rest_of(head.taken, limits_of(request.options))
+        head = self._stage(HEAD, "", None) if self._stages.has_head else None
+        rest = None
+        if head is not None and request.options.budget != SMALL:
+            rest = rest_of(head.taken, limits_of(request.options))
         stages = {kind: {stage: self._stage(stage, kind, rest) for stage in self._stages.rows_of} for kind in firsts}
         packed = {kind: _packed(stages[kind]) for kind in firsts}
         kinds = {kind: self._kind(kind, first, stages[kind], packed[kind]) for kind, first in firsts.items()}
         layers = [self._launch(layers, packed[model.layer_kinds[layers[0]]]) for layers in self._stages.launches]
-        timing = head.manifest.memory
+        made = [*(stage for by_name in stages.values() for stage in by_name.values()), *([head] if head else [])]
+        timing = made[0].manifest.memory
         assert timing is not None
-        made = [*(stage for by_name in stages.values() for stage in by_name.values()), head]
         self._require_budget(made)
         manifests = {stage.project.folder: stage.manifest for stage in made}
         self._link(manifests)
@@ -229,7 +247,7 @@ class _Compiler:
             kinds=kinds,
             layers=tuple(layers),
             layers_per_launch=self._count,
-            head=head.project,
+            head=head.project if head else None,
             tokens=self._table("tokens.bin", embedding.tokens),
             positions=None if embedding.positions is None else self._table("positions.bin", embedding.positions),
             tokenizer=self._tokenizer(),
@@ -303,11 +321,15 @@ class _Compiler:
         self._progress(f"packing layer {layers[-1]} of {len(self._model.layer_kinds)}")
         from stc.frontend.arrays import to_numpy
         from stc.frontend.eager_run import module_state
+        from stc.frontend.sources import filled_multiple
 
         def words() -> Iterator[bytes]:
             states = [module_state(self._model.layer(index)) for index in layers]
             each = [{name: to_numpy(value, name) for name, value in state.items()} for state in states]
             parameters = each[0] if len(each) == 1 else {name: np.stack([own[name] for own in each]) for name in each[0]}
+            if not self._stages.has_head:
+                head, _ = self._model.head(filled_multiple(self._model.vocabulary))
+                parameters |= {name: to_numpy(value, name) for name, value in module_state(head).items()}
             return (parameter.words(parameters) for parameter in packed)
 
         decides = [[asdict(parameter.recipe), encode(parameter.layout)] for parameter in packed]

@@ -155,6 +155,13 @@ Layers = Annotated[
         min=1,
     ),
 ]
+Head = Annotated[
+    str,
+    typer.Option(
+        help="With --stage model: the head is a design and a launch of its own (apart), or follows the last layer in the launch "
+        "that computes all of them (behind-layers; --stage token is such a launch)."
+    ),
+]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]
 Slack = Annotated[float, typer.Option(help="Part of the cycles that FIFOs (and --minimise-depths) may lose; 0.05 for 5 %.", min=0)]
 FifoMargin = Annotated[

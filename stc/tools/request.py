@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.diagnostics import CompileError, UnsupportedError
-from stc.pipeline import PipelineOptions
+from stc.pipeline import BEHIND_LAYERS, PipelineOptions
 from stc.tools.plan import Plan
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 WHOLE_MODEL = "model"
 """The `stage` that is all of a language model (`stc.tools.language_model`)."""
+OF_TOKEN = "token"
+"""The `stage` that is a layer, or all of them, and the head behind (`stc.frontend.sources`)."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class CompileRequest:
         if self.host and self.options.layers > 1:
             accepted = "one layer in a launch, or no --host"
             raise CompileError(f"--host {self.host[0]} with --layers {self.options.layers}", accepted=accepted)
+        if self.options.head == BEHIND_LAYERS and self.stage not in (WHOLE_MODEL, OF_TOKEN):
+            raise CompileError(f"--head {BEHIND_LAYERS} with --stage {self.stage}", accepted=f"--stage {WHOLE_MODEL} or {OF_TOKEN}")
         if not (self.options.quantize and self.options.schedule):  # whose formats of layers have been added to what `dtype` says
             object.__setattr__(self, "options", with_dtype(self.options, self.dtype))
 

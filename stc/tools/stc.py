@@ -133,7 +133,7 @@ def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
     else:
         cycles = ", ".join(f"{project.folder} {project.cycles_told}" for project in model.projects if project.cycles)
         output.print(f"{model.name}: {model.layer_count} layers, {model.max_seq} positions, written to {out}", markup=False)
-        output.print(f"cycles of a launch ({model.head.origin}): {cycles}", markup=False)
+        output.print(f"cycles of a launch ({model.projects[-1].origin}): {cycles}", markup=False)
         output.print(f"{sharing(model)}", markup=False)
         for folder, result in results.items():
             output.print(f"{folder}:", markup=False)

@@ -61,10 +61,8 @@ def _packed(
     """By value, of those that are tensors, of one function."""
     tensors = [value for value in values if tensor_bytes(value.type)]
     behind = _behind_layers(tensors[0]) if tensors else set()
-    return {
-        value: _words(value, value not in parameters, is_read_behind_layers(value, behind) or value.owner in behind, memory.word_bits)
-        for value in tensors
-    }
+    last = {value for value in tensors if value.owner in behind or is_read_behind_layers(value, behind)}
+    return {value: _words(value, value not in parameters, value in last, memory.word_bits) for value in tensors}
 
 
 def _behind_layers(value: SSAValue) -> set[Operation]:

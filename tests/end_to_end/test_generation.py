@@ -631,6 +631,25 @@ def test_rows_are_those_of_a_prompt(tmp_path: Path, rows: int, of_stages: dict[s
     assert {stage: start.request.options.rows for stage, start in starts.items()} == of_stages
 
 
+def test_the_head_follows_the_layers_in_their_launch(tmp_path: Path) -> None:
+    """Two layers and the head in one launch, with the weights of each: tokens are those of transformers."""
+    spec, out = configured(tmp_path / "config", "gpt2-tiny", n_layer=2), tmp_path / "out"
+    behind: dict[str, Any] = {"head": "behind-layers", "layers": 2, "units": "memory"}
+    twin = Twin(LanguageModel(compiled(spec, out, rows=1, **behind)), in_torch(spec).whole(""))
+    generation = twin.compiled.generate(LONG[:2], 6, ends=False)
+    assert list(generation) == twin.greedy(LONG[:2], 6)
+    assert generation.launches == {"decode": 7} and twin.compiled.manifest.head is None
+    assert generation.logits is not None
+
+
+def test_a_head_behind_layers_that_are_not_all_in_a_launch(tmp_path: Path, stc: Stc) -> None:
+    configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2)
+    asked = ("compile", folder, "--head", "behind-layers", "--small", "--out", tmp_path / "out")
+    refused(stc(*asked, "--stage", "decode"), "--head behind-layers with --stage decode; accepted: --stage model or token")
+    accepted = "accepted: --layers 2 --rows 1, or --head apart"
+    refused(stc(*asked, "--stage", "model", "--rows", 1), "--head behind-layers with 2 launches of layers", accepted)
+
+
 def test_rows_that_a_stage_says_itself(tmp_path: Path) -> None:
     """Where those of a prompt say nothing of it, its own schedule does."""
     spec, schedules = configured(tmp_path / "config", "gpt2-tiny", n_layer=2), tmp_path / "schedules"

@@ -307,7 +307,8 @@ class CausalModel:
         head, _ = self.head(multiple)
         taken = dict(layer.named_children())
         if clash := next((name for name, _ in head.named_children() if name in taken), None):
-            raise CompileError(f"layers have a module {clash}, as the head has", where=self._where, accepted="--stage decode, and head")
+            accepted = "--stage decode and --stage head"
+            raise CompileError(f"layers have a module {clash}, as the head has", where=self._where, accepted=accepted)
         follow_with_head(layer, head)
 
     def whole(self, quantize: str = "") -> torch.nn.Module:
@@ -332,9 +333,11 @@ class CausalModel:
         known = dict.fromkeys(path for index in (*range(len(self._layers)), None) for path in self._linear_layers(index))
         require_some(read_quantisation(quantize), known, self._where)
 
-    def quantisation_of(self, index: int | None, quantize: str) -> str:
-        """What a format says of a decoder layer, or, of None, of what is behind the last; empty where that stays f32."""
-        return of_part(quantize, tuple(self._linear_layers(index)), has_cache=index is not None)
+    def quantisation_of(self, index: int | None, quantize: str, *, has_head: bool = False) -> str:
+        """What a format says of a decoder layer, with what is behind the last where `has_head`, or, of None, of that alone; empty
+        where it stays f32."""
+        paths = (*self._linear_layers(index), *(self._linear_layers(None) if has_head and index is not None else ()))
+        return of_part(quantize, paths, has_cache=index is not None)
 
     def products(self, index: int | None) -> int:
         """How many products of a token with weights a decoder layer computes, or, of None, what is behind the last."""

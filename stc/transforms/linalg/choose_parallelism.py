@@ -155,10 +155,8 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
-        computed = computations(function, platform, share_inputs=self.inputs, in_turn=self.in_turn, shared=self.shared)
-        if self.layers > 1:
-            behind = operations_behind_layers(function)
-            computed = [_once_in(self.layers, each) if each.generic in behind else each for each in computed]
+        turns = {"in_turn": self.in_turn, "shared": self.shared}
+        computed = computations(function, platform, share_inputs=self.inputs, layers=self.layers, **turns)
         works = [each.work for each in computed]
         sharing = [work for work in works if work.shares]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
@@ -260,11 +258,17 @@ class Computation:
 
 
 def computations(
-    function: func.FuncOp, platform: Platform, *, share_inputs: bool = True, in_turn: bool = False, shared: bool = False
+    function: func.FuncOp,
+    platform: Platform,
+    *,
+    share_inputs: bool = True,
+    in_turn: bool = False,
+    shared: bool = False,
+    layers: int = 1,
 ) -> list[Computation]:
     """The generics of `function` that the device computes, in order. `share_inputs`: whether small inputs will share a memory port,
     and small results; `in_turn`: whether ports will bring large parameters of several one after the other; `shared`: whether
-    contractions that are alike will share their multipliers."""
+    contractions that are alike will share their multipliers; `layers`: how many a launch computes, before what follows the last."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
@@ -292,13 +296,10 @@ def computations(
 
     alike = alike_contractions(generics, parameters, sizes, take_turns) if shared else {}
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
+    behind = operations_behind_layers(function)
+    finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
     done = [_sharing(work, alike.get(op), op, dealt[op]) for op, work in finished.items()]
     return [Computation(op, divided[op], dealt[op], work) for op, work in zip(works, done, strict=True)]
-
-
-def _once_in(layers: int, computation: Computation) -> Computation:
-    """A computation that follows `layers`, of which the cycles of one are counted."""
-    return replace(computation, work=replace(computation.work, once_in=layers))
 
 
 def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | None) -> Work:

@@ -21,7 +21,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.behind_layers import end_of_layers
 from stc.analysis.loops import Bounds, constant_bounds, is_unrolled
-from stc.analysis.task_graph import streams_of, task_graph, tasks_of, units_of
+from stc.analysis.task_graph import ends_of, streams_of, task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import (
     PROVENANCE,
@@ -37,7 +37,7 @@ from stc.dialects.dataflow import (
     own_kernel_of,
 )
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.facts import BEHIND_LAYERS, DRAINS, PARAMETER
+from stc.dialects.facts import BEHIND_LAYERS, DRAINS, ENDS_LAYERS, PARAMETER
 from stc.dialects.itensor import ItensorType, SizeOp
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
 from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
@@ -108,8 +108,8 @@ class _Port:
 @dataclass(frozen=True)
 class _State:
     """What goes from layer to layer: a tensor called `name`, into the kernel through `loads`, in any shapes, and out through
-    `stores`, each of which moves a stripe: token by token in turn. `last`: where a task ends layers, which is the only one of `stores`
-    then, what it sends on of the last."""
+    `stores`, each of which moves a stripe: token by token in turn. `last`: where a task ends layers, which is the only one of
+    `stores` then, what it sends on of the last."""
 
     name: str
     loads: Sequence[_Port]
@@ -131,6 +131,7 @@ class _Repetition:
 
     def run(self) -> None:
         state = self._state()
+        _require_apart(self._kernel, self._where)
         graph = task_graph(self._kernel).graph
         moved = {port.task for port in state.ports}
         ways = [(load.task.sym_name.data, store.task.sym_name.data) for load in state.loads for store in state.stores]
@@ -150,14 +151,16 @@ class _Repetition:
     # What goes from layer to layer --------------------------------------------------------------------------------------
 
     def _state(self) -> _State:
-        taken = {argument: packs for argument in self._function.body.block.args if (packs := self._only_packed(argument))}
+        arguments, end = self._function.body.block.args, end_of_layers(self._kernel)
+        given = [argument for argument in arguments if argument not in self._of_the_last]
+        taken = {argument: packs for argument in given if (packs := self._only_packed(argument))}
         pairs = [(argument, unpack) for argument in taken for unpack, kind in self._returned() if kind == argument.type]
-        if len(pairs) != 1:
+        go_in = {argument for argument, _ in pairs}
+        if len(go_in if end else pairs) != 1:  # what ends layers says which comes out, whatever else is as large
             what = f"{len(pairs)} pairs of a tensor that goes in and one that comes out"
             raise CompileError(what, where=self._where, accepted="one of one shape, that only the kernel reads and writes")
-        ((argument, unpack),) = pairs
-        end = end_of_layers(self._kernel)
-        self._require_no_other(unpack)
+        argument, unpack = pairs[0]
+        self._require_no_other(() if end else unpack.stripes)
         loads, inputs = list[_Port](), list(enumerate(self._kernel.inputs))
         for pack in taken[argument]:
             for stripe, order in _stripes(pack):
@@ -169,10 +172,10 @@ class _Repetition:
         stores = [self._port(self._kernel.terminator.arguments[index], order, unpack.layout) for index, order in results]
         return _State(argument.name_hint or "layers", loads, stores)
 
-    def _require_no_other(self, unpack: UnpackOp) -> None:
+    def _require_no_other(self, returned: Sequence[SSAValue]) -> None:
         """What else a layer returned would be lost, but for the last one's."""
         for result, place in zip(self._kernel.outputs, self._kernel.places, strict=True):
-            if place is None and result not in unpack.stripes and not self._is_last(result):
+            if place is None and result not in returned and not self._is_last(result):
                 what = f"%{result.name_hint or 'result'} is a result of each layer"
                 raise CompileError(what, where=self._where, accepted="the tensor that goes round, and updates in place")
 
@@ -390,7 +393,8 @@ class _Repetition:
         return stream.owner.tokens
 
     def _count_tokens(self, once: Collection[SSAValue], counts: Mapping[SSAValue, _Tokens]) -> None:
-        """Of all layers, but for the streams that carry one layer's, or `once` what follows the last; some carry both (`counts`)."""
+        """Of all layers, but for the streams that carry one layer's, or what follows the last (`once`); some carry both (`counts`).
+        """
         for create in streams_of(self._kernel):
             if create.result in once:
                 continue
@@ -426,6 +430,18 @@ def _end_ports(end: TaskOp, where: str) -> tuple[list[_Port], _Port]:
 def _carrying(task: TaskOp, stream: SSAValue, create: CreateOp) -> _Port | None:
     order = None if create.carries is None else create.carries.order
     return None if order is None else _Port(task, stream, order, order.static_shape)
+
+
+def _require_apart(kernel: KernelOp, where: str) -> None:
+    """CompileError where what follows the last layer takes anything of the layers but what they end with."""
+    for task in [task for task in tasks_of(kernel) if BEHIND_LAYERS.on(task)]:
+        for stream in [value for value in task.ins if isinstance(value.owner, CreateOp)]:
+            writer, _ = ends_of(stream)
+            port = writer.output_ports[list(writer.outs).index(stream)]
+            of_layers = [use.operation for use in port.uses if not BEHIND_LAYERS.on(_at_top(use.operation, writer))]
+            if of_layers and not (BEHIND_LAYERS.on(writer) or ENDS_LAYERS.on(writer)):
+                what = f"task @{task.sym_name.data} follows the last layer, and takes what @{writer.sym_name.data} sends in each"
+                raise CompileError(what, where=where, accepted="what layers end with, and parameters of its own")
 
 
 def _is_read_last(task: TaskOp, index: int) -> bool:
@@ -481,10 +497,11 @@ def _lengthen_for_both(task: TaskOp, counts: dict[SSAValue, _Tokens], layers: in
         what = f"task @{task.sym_name.data} takes tokens of layers and of what follows the last, in other than alike iterations"
         raise CompileError(what, where=RepeatLayers.name, accepted="one loop that does the same with each, or a part for each")
     assert isinstance(loop, scf.ForOp) and bounds is not None
-    loop.operands[1] = index_constant(Builder(InsertPoint.before(loop)), layers * (bounds.trip - int(following[0])) + int(following[0]))
-    for out, count, last in zip(task.outs, sent, following[1:], strict=True):
+    of_loop, *of_streams = [int(count) for count in following]
+    loop.operands[1] = index_constant(Builder(InsertPoint.before(loop)), layers * (bounds.trip - of_loop) + of_loop)
+    for out, count, last in zip(task.outs, sent, of_streams, strict=True):
         assert count is not None
-        counts[out] = _Tokens(count - int(last), int(last))
+        counts[out] = _Tokens(count - last, last)
     return True
 
 

@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.loops import is_unrolled, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
-from stc.dialects.facts import DRAINS
+from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import BEHIND_LAYERS, DRAINS
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
@@ -124,3 +125,54 @@ def test_a_loop_of_one_iteration_does_not_stand_for_one_that_drains() -> None:
     for loop in drained:
         inner = [op for op in loop.walk() if op is not loop and isinstance(op, scf.ForOp) and not is_unrolled(op)]
         assert trip_count(loop) > 1 or not any(trip_count(other) > 1 for other in inner)
+
+
+def layer_and_head(rows: int, columns: int, wide: int, used: str = "h") -> str:
+    """A `layer`, and behind its end a product with v, a parameter of its own, which takes the value called `used`."""
+    x, v, z = f"tensor<{rows}x{columns}xf32>", f"tensor<{columns}x{wide}xf32>", f"tensor<{rows}x{wide}xf32>"
+    signature = f'{{stc.name = "b", stc.parameter}})\n    -> ({x} {{stc.name = "y"}})'
+    more = f'{{stc.name = "b", stc.parameter}}, %v: {v} {{stc.name = "v", stc.parameter}})\n    -> ({x} {{stc.name = "y"}}'
+    text = layer(rows, columns).replace(signature, f'{more}, {z} {{stc.name = "z"}})')
+    assert f"tensor<{columns}x{wide}xf32>" in text
+    return text.replace(f"  return %r : {x}", f"""  %h = linalg.generic {{indexing_maps = [#xw, #xw],
+      iterator_types = ["parallel", "parallel"]}} ins(%r : {x}) outs(%e : {x}) attrs = {{stc.ends_layers}} {{
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }} -> {x}
+  %ez = tensor.empty() : {z}
+  %fz = linalg.fill ins(%zero : f32) outs(%ez : {z}) -> {z}
+  %z = linalg.matmul ins(%{used}, %v : {x}, {v}) outs(%fz : {z}) -> {z}
+  return %h, %z : {x}, {z}""")
+
+
+@pytest.mark.parametrize(("rows", "columns", "wide", "count"), [(3, 16, 32, 2), (1, 1, 1, 3), (5, 7, 11, 4), (1, 24, 48, 3)])
+@pytest.mark.parametrize("until", ["repeat-layers", "verify-bounds"])
+def test_what_follows_the_last_layer_is_computed_once(rows: int, columns: int, wide: int, count: int, until: str) -> None:
+    draw = np.random.default_rng([rows, columns, wide, count])
+    x, v = (draw.uniform(size=size).astype(np.float32) for size in ((rows, columns), (columns, wide)))
+    w = draw.uniform(size=(count, columns, columns)).astype(np.float32)
+    b = draw.uniform(size=(count, columns)).astype(np.float32)
+    text, expected, z = layer_and_head(rows, columns, wide), x, None
+    for number in range(count):
+        expected, z = execute(parse_module(text), [expected, w[number], b[number], v])
+    module = compiled(text, until, layers=count)
+    found = execute(module, [x, w, b, v], depths=until in BEHIND[-2:])
+    for one, other in zip(found, (expected, z), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+    assert z is not None and np.abs(z).max() > 0
+    last = [task for task in module.walk() if isinstance(task, TaskOp) and BEHIND_LAYERS.on(task)]
+    assert {"store", "load"} <= {task.kind.value for task in last if task.kind}
+    loops = [loop.body.block.args[0].name_hint for task in last for loop in task.walk() if isinstance(loop, scf.ForOp)]
+    assert "layer" not in loops
+
+
+def test_what_layers_return_goes_to_the_head_through_their_end_alone() -> None:
+    """A head that takes what is in front of the end would get what each layer returns."""
+    with pytest.raises(CompileError, match="is a result of each layer"):
+        compiled(layer_and_head(3, 16, 32, used="r"), "repeat-layers", layers=2)
+
+
+def test_a_parameter_of_layers_and_head_is_refused() -> None:
+    text = layer_and_head(3, 16, 16).replace("ins(%h, %v", "ins(%h, %w")
+    with pytest.raises(CompileError, match=r"follows the last layer, and takes what @.* sends in each; accepted: what layers end"):
+        compiled(text, "repeat-layers", layers=2)
