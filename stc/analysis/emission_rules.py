@@ -3,7 +3,8 @@
     1   a stream has one writer and one reader task, and reads equal writes
     2   no cycle among the tasks of a compute unit
     3   no iteration both writes a stream and reads one that depends on that write
-    5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel
+    5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel; what updates
+        an operand after it is read waits for those that read it
     8   what crosses between compute units is a stream of whole bytes, at most 2048 bits
     12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant, or computed sizes
     13  a pipelined loop starts no iteration before the float sum it continues is there
@@ -78,6 +79,7 @@ def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
         yield from _pressure_violations(task, platform)
     yield from _ring_violations(kernel)
     yield from _memory_violations(kernel, platform)
+    yield from _update_violations(kernel)
     unpaired = list(_end_violations(kernel))
     yield from unpaired
     if not unpaired and not any(_unbounded_loops(task) for task in tasks_of(kernel)):
@@ -229,6 +231,33 @@ def _memory_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
         size = memory_bytes(port.type)
         if size > platform.memory.channel_bytes:
             yield RuleViolation(22, f"{name} takes {size} bytes, a channel has {platform.memory.channel_bytes}")
+
+
+def _update_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
+    for value, place in zip(kernel.terminator.arguments, kernel.places, strict=True):
+        if place is None or not place.after_read:
+            continue
+        operand = kernel.arguments[place.operand]
+        for writer in [task for task in tasks_of(kernel) if value in task.outs]:
+            for reader in [task for task in tasks_of(kernel) if operand in task.ins]:
+                if not any(_orders(reader, operand, signal, writer, value) for signal in reader.outs if signal in writer.ins):
+                    names = f"@{writer.sym_name.data} writes {channel_name(operand)} before @{reader.sym_name.data} has read it"
+                    yield RuleViolation(5, f"{names}, expected a token from the end of the one to the begin of the other")
+
+
+def _orders(reader: TaskOp, source: SSAValue, signal: SSAValue, writer: TaskOp, target: SSAValue) -> bool:
+    """Whether `reader` writes `signal` behind all that it reads of `source`, and `writer` reads it before it writes `target`."""
+    sent, loaded = (_places(reader, value) for value in (signal, source))
+    received, stored = (_places(writer, value) for value in (signal, target))
+    if not sent or not received:
+        return False
+    return all(place < min(sent) for place in loaded) and all(place > min(received) for place in stored)
+
+
+def _places(task: TaskOp, value: SSAValue) -> list[int]:
+    """Where `task` uses what is `value` outside, as the number of its operation from the first on."""
+    ports = {port for port, outside in zip(task.body.block.args, (*task.ins, *task.outs), strict=True) if outside is value}
+    return [number for number, op in enumerate(task.walk()) if op is not task and ports & {*op.operands}]
 
 
 def memory_bytes(kind: MemRefType) -> int:

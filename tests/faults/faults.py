@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -92,12 +92,15 @@ def examine(seeded: Fault) -> Verdict:
         check.has_depths = check.has_depths or step.label == SetFifoDepths.name
         if step.label == seeded.after:
             seeded.change(module)
-            return _judged(seeded, module, check)
+            return judged(seeded, module, check, EXAMINATIONS)
     raise AssertionError(f"no pass {seeded.after}")
 
 
-def _judged(seeded: Fault, module: ModuleOp, check: SemanticsCheck) -> Verdict:
-    for judge, examination in _EXAMINATIONS.items():
+def judged(
+    seeded: Fault, module: ModuleOp, check: SemanticsCheck, by: Mapping[str, Callable[[Fault, ModuleOp, SemanticsCheck], None]]
+) -> Verdict:
+    """The first complaint about a module in which the fault is."""
+    for judge, examination in by.items():
         try:
             examination(seeded, module, check)
         except CompileError as complaint:
@@ -119,7 +122,7 @@ def _prove(module: ModuleOp) -> None:
         proof.apply(make_context(), module)
 
 
-_EXAMINATIONS: dict[str, Callable[[Fault, ModuleOp, SemanticsCheck], None]] = {
+EXAMINATIONS: dict[str, Callable[[Fault, ModuleOp, SemanticsCheck], None]] = {
     "type system": _verify,
     "proof": lambda _, module, check: _prove(module),
     "execution": _execute,
@@ -440,11 +443,11 @@ def a_fifo_beside_a_reduction_is_too_shallow(module: ModuleOp) -> None:
     beside = next(op for op in all_of(module, stream.CreateOp) if op.sym_name.data == "square_copy_1")
     old = beside.result.type
     assert isinstance(old, stream.StreamType)
-    for value in (beside.result, *_arguments_of(beside.result)):
+    for value in (beside.result, *arguments_of(beside.result)):
         Rewriter.replace_value_with_new_type(value, stream.StreamType(old.element_type, 2))
 
 
-def _arguments_of(value: SSAValue) -> Iterator[SSAValue]:
+def arguments_of(value: SSAValue) -> Iterator[SSAValue]:
     for use in value.uses:
         if isinstance(use.operation, TaskOp):
             yield use.operation.body.block.args[use.index]
