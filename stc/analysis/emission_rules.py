@@ -230,7 +230,8 @@ def _memory_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
                 yield RuleViolation(20, f"{name} has {len(tasks)} {what} tasks ({names}), expected one")
         size = memory_bytes(port.type)
         if size > platform.memory.channel_bytes:
-            yield RuleViolation(22, f"{name} takes {size} bytes, a channel has {platform.memory.channel_bytes}")
+            what = f"{name} takes {size} bytes, a channel has {platform.memory.channel_bytes}"
+            yield RuleViolation(22, f"{what}, expected it in more ports (lanes, copies), in fewer bits, or of fewer layers")
 
 
 def _update_violations(kernel: KernelOp) -> Iterator[RuleViolation]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
+import stc.platforms as stc_platforms
 from stc.tools.command_line import run_app
 from stc_testing.commands import Stc, refused
 
@@ -157,6 +158,7 @@ SCHEDULES = {
     "[product]\ntile = [4, 2, 2]": ("product: tile 4 of loop 0 does not divide its extent 6", "accepted: one of 1, 2, 3, 6"),
     "[product]\ntile = [2, 2]": ("tile is [2, 2]", "accepted: a list of 3 integers, one per loop"),
     "[product]\ntile = [2, 2, 2]\norder = [0, 0, 1]": ("order [0, 0, 1]", "each of the loops 0 to 2 once"),
+    "[product]\ntile = [2, 2, 2]\nunroll = [1, 4, 1]": ("unroll 4 of loop 1 does not divide its tile 2", "accepted: one of 1, 2"),
     "[product]\ntiles = [2, 2, 2]": ("unknown field 'tiles'", "accepted: tile, order, unroll, vector"),
     "[nobody]\ntile = [2]": ("no op is called 'nobody'", "accepted: "),
     "product = 3": ("'product' is no table", "accepted:"),
@@ -180,6 +182,51 @@ def test_an_excepted_layer_has_no_sums_of_integers_to_schedule(stc: Stc) -> None
     ended = stc("compile", "--small", "models.py:layers", "--out", "out", *options)
     refused(ended, "schedule.toml: no op is called 'layer1_matmul0'", "layer1,")
     assert files_here() == before
+
+
+DOUBLED = """#id = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: tensor<6x640xf32> {stc.name = "x"}) -> (tensor<6x640xf32> {stc.name = "y"}) {
+  %e = tensor.empty() : tensor<6x640xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<6x640xf32>) outs(%e : tensor<6x640xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<6x640xf32>
+  return %z : tensor<6x640xf32>
+}
+"""
+
+
+def test_more_bytes_than_a_channel_holds(stc: Stc) -> None:
+    """On a card whose channels are small, not to compute with half a gigabyte."""
+    card = (Path(stc_platforms.__file__).parent / "data" / "u55c.toml").read_text()
+    card = card.replace('name = "u55c"', 'name = "narrow"', 1)
+    Path("card.toml").write_text(re.sub(r"^channel_bytes = \d+", "channel_bytes = 4096", card, flags=re.MULTILINE))
+    Path("doubled.mlir").write_text(DOUBLED)
+    before = files_here()
+    ended = stc("compile", "doubled.mlir", "--small", "--platform", "card.toml", "--out", "out")
+    refused(ended, "rule 22: %x takes 15360 bytes, a channel has 4096, expected it in more ports (lanes, copies), in fewer bits")
+    assert files_here() == before
+
+
+def test_more_ports_than_the_platform_has(stc: Stc) -> None:
+    Path("doubled.mlir").write_text(DOUBLED)
+    Path("schedule.toml").write_text("[add]\ntile = [1, 640]\nunroll = [1, 640]")
+    before = files_here()
+    ended = stc("compile", "doubled.mlir", "--small", "--schedule", "schedule.toml", "--out", "out")
+    refused(ended, "kernel has 80 memory ports", "accepted: at most 32 on u55c")
+    assert files_here() == before
+
+
+def test_links_that_are_too_wide(stc: Stc) -> None:
+    text = (Path(__file__).parents[2] / "examples" / "layer_loop.mlir").read_text()
+    for old, new in (("5x32xf32", "5x640xf32"), ("tensor<32xf32>", "tensor<640xf32>"), ("4xf32", "80xf32"), ("[1, 4]", "[1, 80]"),
+                     ("* [4]", "* [80]"), ("tile = [4]", "tile = [80]")):  # fmt: skip
+        text = text.replace(old, new)
+    Path("links.mlir").write_text(text)
+    said = "rule 8: 'down' has tokens of 2560 bits, expected whole bytes up to 2048 bits, between units mover and body"
+    refused(stc("compile", "links.mlir", "--from", "resource-allocation", "--small", "--out", "out"), said)
 
 
 @pytest.mark.parametrize("arguments", ["nope", "compile", "compile gpt2-tiny", "csim", "csim a b", "compile --nope"])

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.analysis.integer_products import integer_products, is_of_a_pair, multipliers_of
 from stc.analysis.operator_library import adders_of
+from stc.design_space.parallelism import divisors
 from stc.design_space.tiling import MOST_LANES, default_order, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
@@ -185,4 +186,9 @@ def _schedule(generic: linalg.GenericOp, table: Mapping[str, Any], where: str) -
         schedule.verify()
     except VerifyException as error:
         raise CompileError(str(error), where=where) from error
+    for loop, (extent, factor) in enumerate(zip(tile, unroll, strict=True)):
+        if extent % factor:
+            factors = ", ".join(map(str, divisors(extent)))
+            what = f"unroll {factor} of loop {loop} does not divide its tile {extent}"
+            raise CompileError(what, where=where, accepted=f"one of {factors}")
     return schedule

@@ -39,6 +39,8 @@ REFUSALS = {
         "act: vector shape [4, 1] of operand 0; accepted: 1, L with L a divisor of the tile's 4 entries",
     "[act]\ntile = [4, 4]\norder = [0, 0]": "[act]: schedule has order [0, 0], expected each of the loops 0 to 1 once",
     "[act]\ntile = [4, 4]\nunroll = [1, 0]": "[act]: schedule has unroll factor 0 for loop 1, expected at least 1",
+    "[act]\ntile = [4, 4]\nunroll = [1, 3]": "[act]: unroll 3 of loop 1 does not divide its tile 4; accepted: one of 1, 2, 4",
+    "[act]\ntile = [4, 4]\nunroll = [8, 1]": "[act]: unroll 8 of loop 0 does not divide its tile 4; accepted: one of 1, 2, 4",
     "[act]\ntile = [4, 5]": "act: tile 5 of loop 1 does not divide its extent 12; accepted: one of 1, 2, 3, 4, 6, 12",
     "[act]\nadders = 'fast'": "[act]: adders is 'fast'; accepted: dsp, lut",
     "[act]\nadders = 'lut'": "[act]: adders is 'lut', and no floats are added; accepted: computations with additions of floats",
