@@ -8,6 +8,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.task_graph import tasks_of
+from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import ENDS_LAYERS
 
@@ -19,7 +20,7 @@ def operations_behind_layers(function: func.FuncOp) -> set[Operation]:
     found: set[Operation] = set()
     waiting = [result for end in ends for result in end.results]
     while waiting:
-        users = {use.operation for use in waiting.pop().uses} - found
+        users = {use.operation for use in waiting.pop().uses if not isinstance(use.operation, func.ReturnOp)} - found
         found |= users
         waiting.extend(result for user in users for result in user.results)
     for op in reversed([*function.body.block.ops] if ends else []):
@@ -34,5 +35,9 @@ def is_read_behind_layers(value: SSAValue, behind: Collection[Operation]) -> boo
 
 
 def end_of_layers(kernel: KernelOp) -> TaskOp | None:
-    """The task that hands on what the layers end with, if there is one."""
-    return next((task for task in tasks_of(kernel) if ENDS_LAYERS.on(task)), None)
+    """The task that hands on what the layers end with, if there is one; CompileError where there are several."""
+    ends = [task for task in tasks_of(kernel) if ENDS_LAYERS.on(task)]
+    if len(ends) > 1:
+        names = ", ".join(f"@{task.sym_name.data}" for task in ends)
+        raise CompileError(f"{len(ends)} tasks end layers: {names}", where=f"@{kernel.sym_name.data}", accepted="one")
+    return ends[0] if ends else None

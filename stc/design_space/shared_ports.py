@@ -21,7 +21,7 @@ LATENCY_CYCLES = 100
 class Packed:
     """A tensor in external memory: `size` bytes in words of `word_bits`, whose entries are of type `scalar`. `is_awaited`: whether
     a launch begins or ends with it, as with its inputs and results. `is_last`: whether it is of what follows the last layer, which
-    shares no port with what layers have."""
+    is not put together with what layers have."""
 
     size: int
     word_bits: int

@@ -180,7 +180,8 @@ class ModelStages:
         is_first = bool(several) and several[0] == stage
 
         def exported(one: Part) -> ExportedModel:
-            return export_part(self.model, one, Draws(draws, request.seed, options.quantize), self._source.name)
+            quantize = options.quantize if one.stage == stage else self.model.quantisation_of(layer, self._quantize)
+            return export_part(self.model, one, Draws(draws, request.seed, quantize), self._source.name)
 
         layers = [exported(each) for each in parts]
         model = layers[0] if is_first else exported(part)

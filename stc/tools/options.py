@@ -21,7 +21,8 @@ ModelStage = Annotated[
     str,
     typer.Option(
         help="Which part of a language model: prefill (a layer for --seq tokens, behind a cache where --max-seq is given), "
-        "decode (a layer for one token behind a cache), head (what follows the last layer), or model (all of it)."
+        "decode (a layer for one token behind a cache), head (what follows the last layer), token (a decode layer, or --layers of "
+        "them, and the head behind), or model (all of it)."
     ),
 ]
 RunTimeSizes = Annotated[

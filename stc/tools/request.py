@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.diagnostics import CompileError, UnsupportedError
-from stc.pipeline import BEHIND_LAYERS, PipelineOptions
+from stc.pipeline import APART, BEHIND_LAYERS, PipelineOptions
 from stc.tools.plan import Plan
 
 if TYPE_CHECKING:
@@ -109,9 +109,11 @@ def load(request: CompileRequest) -> ExportedModel:
 
 
 def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedModel]:
-    """`first` and the layers behind it that a launch of `request` computes: with weights the next ones, else others of its kind.
+    """The layers that a launch of `request` computes, of which `first` is the first: with weights the next ones, else others of its
+    kind.
 
-    What follows the last (`--stage token`) is of that alone. CompileError where one is of another kind.
+    The head that follows (`--stage token`) is of the last alone, so that the first is another then. CompileError where one is of
+    another kind.
     """
     from stc.frontend.layers import require_one_kind
     from stc.frontend.sources import layer_stages
@@ -119,12 +121,23 @@ def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedM
     stages = layer_stages(request.stage, request.options.layers)
     layers = [first] if stages[0] == request.stage else []
     for number, stage in list(enumerate(stages))[len(layers) :]:
+        alike = request if stage == request.stage else _in_front(request, first, stage)
         if request.weights is not None:
-            layers.append(load(replace(request, stage=stage, layer=_first_layer(request) + number)))
+            layers.append(load(replace(alike, layer=_first_layer(request) + number)))
         else:
-            layers.append(load(replace(request, stage=stage, seed=request.seed + number)))
+            layers.append(load(replace(alike, seed=request.seed + number)))
     require_one_kind([first, *layers])
     return layers
+
+
+def _in_front(request: CompileRequest, first: ExportedModel, stage: str) -> CompileRequest:
+    """The request of a layer in front of one that the head follows: what formats say of the head is not its."""
+    from stc.quantisation.formats import HEAD, of_part
+
+    matrices = (name for name, array in first.parameters.items() if name.endswith(".weight") and array.ndim > 1)
+    paths = [name.removesuffix(".weight") for name in matrices if name != f"{HEAD}.weight"]
+    options = replace(request.options, head=APART, quantize=of_part(request.options.quantize, paths, has_cache=True))
+    return replace(request, stage=stage, dtype=CompileRequest.dtype, options=options)
 
 
 def _first_layer(request: CompileRequest) -> int:

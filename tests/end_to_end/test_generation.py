@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from stc.runtime.sampling import Sampling, margin
 from stc.runtime.xrt.xclbin import write_xclbin
 from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import ModelStages, compile_language_model, model_request
+from stc.tools.request import load, load_layers
 from stc.tools.schedule_file import FILE as SCHEDULE
 from stc.transforms.dataflow import size_streams
 from stc_testing.commands import Ended, Stc, refused
@@ -640,6 +641,28 @@ def test_the_head_follows_the_layers_in_their_launch(tmp_path: Path) -> None:
     assert list(generation) == twin.greedy(LONG[:2], 6)
     assert generation.launches == {"decode": 7} and twin.compiled.manifest.head is None
     assert generation.logits is not None
+
+
+def test_a_token_on_one_array(tmp_path: Path, stc: Stc) -> None:
+    """Products of two layers and of the head take turns on shared multipliers, and give what PyTorch gives."""
+    configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2, n_embd=16, vocab_size=40)
+    asked = ("--stage", "token", "--layers", 2, "--units", "memory", "--max-seq", 8, "--run-time-sizes", "--budget", "dsp=1500")
+    shared = ("--weight-ports", "in-turn", "--contractions", "shared", "--quantize", "bits=4,group=16,activations=group")
+    ended = stc("compile", folder, *asked, *shared, "--check", "--out", out := tmp_path / "out")
+    assert ended.code == 0, ended
+    (sends, *_) = re.findall(r"array_send\((.*)\);", (out / "kernel.cpp").read_text())
+    assert "lm_head" in sends and "mlp_c_proj" in sends
+
+
+@pytest.mark.parametrize("quantize", ["bits=8,except=lm_head", "bits=8,lm_head.bits=4"])
+def test_what_formats_say_of_the_head_is_not_of_layers_in_front(tmp_path: Path, quantize: str) -> None:
+    spec = configured(tmp_path / "config", "gpt2-tiny", n_layer=2)
+    options = small_options(rows=1, layers=2, units="memory", head="behind-layers", quantize=quantize)
+    request = model_request(spec, 8, None, 0, options)
+    start = ModelStages(request, find_language_model(spec, max_seq=8, seed=0, weights=None)).start(DECODE, "", sized=True)
+    assert ["token" in layer.golden for layer in start.layers] == [False, True]
+    asked = replace(request, stage="token", max_seq=8, run_time_sizes=True)
+    assert [layer.golden.keys() for layer in load_layers(asked, load(asked))] == [layer.golden.keys() for layer in start.layers]
 
 
 def test_a_head_behind_layers_that_are_not_all_in_a_launch(tmp_path: Path, stc: Stc) -> None:

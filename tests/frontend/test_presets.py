@@ -114,7 +114,7 @@ def test_full_size_presets() -> None:
         ({"spec": "gpt3"}, r"unknown model gpt3; accepted: gpt2, .*gemma3-1b-full, .*config:PATH.*file\.py:factory, or file\.mlir"),
         ({"spec": "gpt2", "seq": 0}, r"gpt2: sequence length 0; accepted: 1 to 1024"),
         ({"spec": "gpt2-tiny", "seq": 65}, r"gpt2-tiny: sequence length 65; accepted: 1 to 64"),
-        ({"spec": "gpt2", "stage": "train"}, r"gpt2: unknown stage train; accepted: prefill, decode, head"),
+        ({"spec": "gpt2", "stage": "train"}, r"gpt2: unknown stage train; accepted: prefill, decode, head, token"),
         ({"spec": "gpt2", "dtype": "int4"}, r"gpt2: unknown dtype int4; accepted: f32, w8a8, w4a8"),
         ({"spec": "gpt2-tiny", "stage": "decode", "max_seq": 65}, "gpt2-tiny: --max-seq 65; accepted: 1 to 64"),
         ({"spec": "gpt2-tiny", "stage": "decode", "layer": 1}, "gpt2-tiny: layer 1; accepted: 0 to 0"),

@@ -19,7 +19,7 @@ from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.stream_transfers import Transfer, Use, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.facts import LABEL
+from stc.dialects.facts import BEHIND_LAYERS, LABEL
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, total, where_equal
@@ -208,5 +208,5 @@ def _same_loop(old: scf.ForOp, builder: Builder) -> tuple[scf.ForOp, Builder]:
     block.args[0].name_hint = old.body.block.args[0].name_hint
     old.body.block.args[0].replace_all_uses_with(block.args[0])
     loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
-    loop.attributes |= LABEL.retained(old)
+    loop.attributes |= LABEL.retained(old) | BEHIND_LAYERS.retained(old)
     return loop, before_terminator(block)

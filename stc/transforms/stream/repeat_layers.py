@@ -56,8 +56,10 @@ class RepeatLayers(ModulePass):
     Every task runs once per layer, in a loop around its body. What a layer has of its own gets a leading dimension: parameters,
     and what is updated in place (a cache). All else is the same for all layers, and read again for each. A new task, the mover,
     takes what each layer returns and sends it into the next: the cycle that this closes has to go through two compute units
-    (`assign-units`). A loop that would be one with that over layers, on the way from the first task to the last, drains instead
-    (`stc.drains`): its last tokens would wait in its pipeline for those of the next layer, which depend on them.
+    (`assign-units`). Where a task says what layers end with (`stc.ends_layers`), the mover takes its place: what is marked to be
+    behind it (`mark-behind-layers`: tasks, or parts of one that works for layers, too) runs once, on what the last layer returns,
+    and its parameters stay as they are. A loop that would be one with that over layers, on the way from the first task to the last,
+    drains instead (`stc.drains`): its last tokens would wait in its pipeline for those of the next layer, which depend on them.
 
     Options:
     * `count`: of layers; 1 (default) changes nothing.
@@ -167,10 +169,18 @@ class _Repetition:
                 operands = [self._kernel.arguments[index] for index, value in inputs if value is stripe]
                 loads += [self._port(operand, order, pack.layout) for operand in operands]
         if end is not None:
-            return _State(argument.name_hint or "layers", loads, *_end_ports(end, self._where))
+            return self._ended(argument.name_hint or "layers", loads, end)
         results = [(self._kernel.outputs.index(stripe), order) for stripe, order in _stripes(unpack)]
         stores = [self._port(self._kernel.terminator.arguments[index], order, unpack.layout) for index, order in results]
         return _State(argument.name_hint or "layers", loads, stores)
+
+    def _ended(self, name: str, loads: Sequence[_Port], end: TaskOp) -> _State:
+        """What goes from layer to layer where a task says what layers end with."""
+        stores, last = _end_ports(end, self._where)
+        if any(prod(load.shape) != prod(last.shape) for load in loads):
+            sizes = f"{prod(last.shape)} entries, and the next takes {prod(loads[0].shape)}"
+            raise CompileError(f"a layer ends with {sizes}", where=self._where, accepted="as many")
+        return _State(name, loads, stores, last)
 
     def _require_no_other(self, returned: Sequence[SSAValue]) -> None:
         """What else a layer returned would be lost, but for the last one's."""
@@ -278,6 +288,10 @@ class _Repetition:
         words = self._stack_ports(task)
         following = [op for op in task.body.block.ops if BEHIND_LAYERS.on(op)]
         repeated = [op for op in _repeated(task) if op not in following]
+        made = {result for op in repeated for result in op.results}
+        if any(value in made for op in following for inner in op.walk() for value in inner.operands):
+            what = f"task @{task.sym_name.data} computes a value for layers and for what follows the last"
+            raise CompileError(what, where=self._where, accepted="a part for each, with values of its own")
         effects = [op for op in repeated if not op.has_trait(Pure)]
         if not in_cycle and not following and len(effects) == 1 and self._lengthen(effects[0], words):
             return
@@ -438,7 +452,8 @@ def _require_apart(kernel: KernelOp, where: str) -> None:
         for stream in [value for value in task.ins if isinstance(value.owner, CreateOp)]:
             writer, _ = ends_of(stream)
             port = writer.output_ports[list(writer.outs).index(stream)]
-            of_layers = [use.operation for use in port.uses if not BEHIND_LAYERS.on(_at_top(use.operation, writer))]
+            top = writer.body.block
+            of_layers = [use for use in port.uses if not BEHIND_LAYERS.on(top.find_ancestor_op_in_block(use.operation))]
             if of_layers and not (BEHIND_LAYERS.on(writer) or ENDS_LAYERS.on(writer)):
                 what = f"task @{task.sym_name.data} follows the last layer, and takes what @{writer.sym_name.data} sends in each"
                 raise CompileError(what, where=where, accepted="what layers end with, and parameters of its own")
@@ -448,15 +463,9 @@ def _is_read_last(task: TaskOp, index: int) -> bool:
     """Whether `task` reads its operand of this index for nothing but what follows the last layer."""
     if BEHIND_LAYERS.on(task):
         return True
-    users = [_at_top(use.operation, task) for use in task.body.block.args[index].uses]
+    top = task.body.block
+    users = [top.find_ancestor_op_in_block(use.operation) for use in task.body.block.args[index].uses]
     return bool(users) and all(BEHIND_LAYERS.on(user) for user in users)
-
-
-def _at_top(op: Operation, task: TaskOp) -> Operation:
-    """The operation at the top of `task` in which `op` is."""
-    while (parent := op.parent_op()) is not None and parent is not task:
-        op = parent
-    return op
 
 
 @dataclass(frozen=True)
@@ -473,7 +482,7 @@ def _counts(tasks: Iterable[TaskOp]) -> dict[SSAValue, _Tokens]:
     for task in tasks:
         for out, port in zip(task.outs, task.output_ports, strict=True):
             writes = [use.operation for use in port.uses if isinstance(use.operation, WriteOp)]
-            behind = [write for write in writes if BEHIND_LAYERS.on(_at_top(write, task))]
+            behind = [write for write in writes if BEHIND_LAYERS.on(task.body.block.find_ancestor_op_in_block(write))]
             if behind:
                 following = sum(_times(write, task) for write in behind)
                 found[out] = _Tokens(sum(_times(write, task) for write in writes) - following, following)

@@ -30,6 +30,7 @@ from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.assign_units import REST
 from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
+from stc.transforms.stream.mark_behind_layers import mark_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 ARRAY = "array"
@@ -158,6 +159,8 @@ class _Array:
         task = TaskOp(name, ins, outs, block, [], unit=ARRAY)
         if len(modules := {MODULE.of(each.task) for each in self._row} - {None}) == 1:
             MODULE.put(task, next(iter(modules)) or "")
+        if all(BEHIND_LAYERS.on(each.task) for each in self._row):
+            mark_behind_layers(task)
         Rewriter.insert_op(task, InsertPoint.before(self._last))
 
     def _load(self, weights: SSAValue) -> None:

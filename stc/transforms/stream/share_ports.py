@@ -41,7 +41,8 @@ class SharePorts(ModulePass):
     from a stream, before anything else and whatever others do, then sends words from there in the order it did before, those of a
     reuse loop again. So no reader waits for another, and words are in the order that `verify-streams` has proved. Which they are
     says `stc.design_space.shared_ports`. What the kernel updates in place keeps its port, and what is read in part. As small a
-    result is stored by one task with others: each after the one before, in FIFOs till then.
+    result is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
+    (`stc.behind_layers`) is put together with its like alone.
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `inputs` (default true): whether tensors that
     differ from launch to launch take part as well, not parameters alone; only then are results stored together.
