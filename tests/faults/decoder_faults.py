@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from faults import EXAMINATIONS, Fault, Verdict, all_of, arguments_of, constant_before, judged, swap_operands, task
+from faults import EXAMINATIONS, Fault, Verdict, all_of, constant_before, give_depth, judged, swap_operands, task
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -226,11 +226,7 @@ def the_mover_sends_a_layer_before_it_has_the_one_before(module: ModuleOp) -> No
 
 @fault("layer loop", "size-fifos", "execution", "@kept")
 def the_copies_of_a_layer_are_one_word_short(module: ModuleOp) -> None:
-    kept = next(op for op in all_of(module, stream.CreateOp) if op.sym_name.data == "kept")
-    kind = kept.result.type
-    assert isinstance(kind, stream.StreamType)
-    for value in (kept.result, *arguments_of(kept.result)):
-        Rewriter.replace_value_with_new_type(value, stream.StreamType(kind.element_type, 7))
+    give_depth(module, "kept", 7)
 
 
 @fault("layers", "hoist-constants", "proof", "in @move_x of @main")

@@ -440,11 +440,16 @@ def a_load_begins_one_word_too_far(module: ModuleOp) -> None:
 
 @fault("set-fifo-depths", "square_copy_1")
 def a_fifo_beside_a_reduction_is_too_shallow(module: ModuleOp) -> None:
-    beside = next(op for op in all_of(module, stream.CreateOp) if op.sym_name.data == "square_copy_1")
-    old = beside.result.type
-    assert isinstance(old, stream.StreamType)
-    for value in (beside.result, *arguments_of(beside.result)):
-        Rewriter.replace_value_with_new_type(value, stream.StreamType(old.element_type, 2))
+    give_depth(module, "square_copy_1", 2)
+
+
+def give_depth(module: ModuleOp, name: str, depth: int) -> None:
+    """Let the FIFO called `name` have so many slots."""
+    (create,) = (op for op in all_of(module, stream.CreateOp) if op.sym_name.data == name)
+    kind = create.result.type
+    assert isinstance(kind, stream.StreamType)
+    for value in (create.result, *arguments_of(create.result)):
+        Rewriter.replace_value_with_new_type(value, stream.StreamType(kind.element_type, depth))
 
 
 def arguments_of(value: SSAValue) -> Iterator[SSAValue]:

@@ -28,7 +28,7 @@ def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind, at: InsertPoint)
         Rewriter.erase_op(terminator)
         Rewriter.inline_block(own, InsertPoint.at_end(block))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    behind_layers = {} if any(not BEHIND_LAYERS.on(task) for task in tasks) else BEHIND_LAYERS.entry(None)
+    behind_layers = BEHIND_LAYERS.entry(None) if all(BEHIND_LAYERS.on(task) for task in tasks) else {}
     Rewriter.insert_op(TaskOp(name, ins, outs, block, [], behind_layers, kind=kind), at)
     for task in tasks:
         Rewriter.erase_op(task)

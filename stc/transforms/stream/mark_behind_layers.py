@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
@@ -47,6 +49,11 @@ class MarkBehindLayers(ModulePass):
 
 def mark_behind_layers(task: TaskOp) -> None:
     """Say it of `task`, and of each operation at its top that does anything."""
-    for op in (task, *task.body.block.ops):
+    mark_operations_behind_layers((task, *task.body.block.ops))
+
+
+def mark_operations_behind_layers(ops: Iterable[Operation]) -> None:
+    """Say it of those of `ops` that do anything."""
+    for op in ops:
         if not op.has_trait(Pure):
             BEHIND_LAYERS.put(op, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
@@ -16,7 +16,6 @@ from xdsl.dialects.linalg.ops import YieldOp as Yielded
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import Pure
 
 from stc.analysis.contraction_tasks import ContractionTask, contraction_task
 from stc.analysis.kernel_memory import bits_of
@@ -30,7 +29,7 @@ from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.assign_units import REST
 from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
-from stc.transforms.stream.mark_behind_layers import mark_behind_layers
+from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 ARRAY = "array"
@@ -187,7 +186,7 @@ class _Array:
         for each, port in zip(self._row, ins, strict=True):
             loops = [Loop(trip, 1) for trip in each.trips]
             hints = [loop.body.block.args[0].name_hint or "i" for loop in each.around]
-            before = list(_block(builder).ops)
+            before = set(builder.insertion_point.block.ops)
             _, inside = loop_nest(builder, loops[: each.fresh], hints[: each.fresh])
             (at,), fill = loop_nest(inside, [Loop(first.terms // each.taken, each.taken)], ["entry"])
             fill.insert(vector.StoreOp(fill.insert(ReadOp(port)).result, held, [at]))
@@ -242,7 +241,7 @@ class _Array:
         held = _buffer(builder, "held", kind, first.lanes)
         for each, port in zip(self._row, outs, strict=True):
             loops = [Loop(each.count, 1), Loop(first.lanes // each.sent, each.sent)]
-            before = list(_block(builder).ops)
+            before = set(builder.insertion_point.block.ops)
             (_, at), inside = loop_nest(builder, loops, ["sum", "lane"])
             fresh = where_equal(inside, [(at, 0)] if first.lanes > each.sent else [])
             for part, source in enumerate(ins):
@@ -253,17 +252,10 @@ class _Array:
             _mark(each, builder, before)
 
 
-def _block(builder: Builder) -> Block:
-    """Where it builds."""
-    return builder.insertion_point.block
-
-
-def _mark(each: ContractionTask, builder: Builder, before: Sequence[Operation]) -> None:
+def _mark(each: ContractionTask, builder: Builder, before: Collection[Operation]) -> None:
     """Let what was built for a contraction, behind these operations, say whether that follows the last layer."""
     if BEHIND_LAYERS.on(each.task):
-        for op in _block(builder).ops:
-            if op not in before and not op.has_trait(Pure):
-                BEHIND_LAYERS.put(op, None)
+        mark_operations_behind_layers(op for op in builder.insertion_point.block.ops if op not in before)
 
 
 def _buffer(builder: Builder, name: str, kind: Attribute, entries: int) -> SSAValue:
