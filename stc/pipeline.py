@@ -257,7 +257,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
-    in_turn = ("load-in-turn",) if options.weight_ports == IN_TURN else ()
+    interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())
     sharing = ("share-contractions",) if options.contractions == SHARED else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
@@ -272,7 +272,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "linalg-to-dataflow",
                 f"layout-to-dataflow{{size={options.tile}}}",
-                f'choose-groups{{on-chip={options.on_chip} {shared} strategy="{options.fusion}"{name}{turns}}}',
+                f'choose-groups{{on-chip={options.on_chip} {shared} strategy="{options.fusion}"{name}{turns}{repeated}}}',
                 "merge-kernels",
                 "trim-boundaries",
                 "insert-converters",
@@ -303,7 +303,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
         Stage(
             "resource allocation",
-            (*marked, f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads("")),
+            (*marked, *interleaved, f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads("")),
         ),
         Stage(
             "HLS optimisation",

@@ -12,6 +12,7 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.dialects.facts import PORTS
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
@@ -59,6 +60,11 @@ def computing_reader(value: SSAValue) -> TaskOp:
     reader = ends_of(value)[1]
     goes_on = len(reader.ins) == 1 and reader.outs and isinstance(reader.outs[0].owner, CreateOp)
     return computing_reader(reader.outs[0]) if goes_on else reader
+
+
+def ports_of(op: TaskOp | KernelOp) -> int | None:
+    """How many memory ports move what generics in it and their copies divide (`stc.ports`); None where none says any number."""
+    return max((ports for each in op.walk() if (ports := PORTS.of(each)) is not None), default=None)
 
 
 def tasks_behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, cached_property, reduce
+from math import ceil
 from typing import TypeAlias
 
 from stc.design_space.makespan import Dependence, Makespan
@@ -46,7 +48,8 @@ class MemoryOperand:
     `at_once`: how many lanes of it
     a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
     `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
-    the time; None: its ports are its own."""
+    the time; None: its ports are its own. `part`: of the time that a port has, what moving it for one copy takes at most, so that
+    one does for several in turn; of what is made, one for all or none."""
 
     tensor: str
     is_divided: bool
@@ -55,6 +58,7 @@ class MemoryOperand:
     is_written: bool = False
     follows: frozenset[str] | None = None
     is_dealt: bool = False
+    part: Fraction = Fraction(1)
 
     @property
     def key(self) -> PortKey:
@@ -63,6 +67,9 @@ class MemoryOperand:
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
+        in_turn = ceil(self.part * parallelism.copies)
+        if self.part < 1 and (in_turn == 1 or not self.is_written):
+            return in_turn
         wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
         return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
 
@@ -157,6 +164,11 @@ class Work:
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports, if it were alone."""
         return sum(operand.ports(parallelism) for operand in self.memory)
+
+    def ports_in_turn(self, parallelism: Parallelism) -> int | None:
+        """Ports that move what copies divide, each for several in turn; None where each copy has its own."""
+        counts = [ceil(operand.part * parallelism.copies) for operand in self.memory if operand.part < 1]
+        return max(counts) if counts and max(counts) < parallelism.copies else None
 
 
 @dataclass(frozen=True)

@@ -255,6 +255,9 @@ DEALT = Fact[tuple[int, ...]](
     _parts_of_loops,
 )
 """The same of each copy, whose iterations the parts get in turn: of two one gets the first, the third, ... of a loop."""
+PORTS = _number("stc.ports", _count)
+"""Of a generic, and of its copies: how many memory ports bring them a parameter that the copies divide, each to several in turn
+(`interleave-loads`); one for each copy where nothing is said."""
 SHARED = _mark("stc.shared")
 """A generic whose multipliers are those of others, too, which compute one after the other (`share-contractions`)."""
 STRIPE = _mark("stc.stripe")
@@ -322,7 +325,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, SHARED, STRIPE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, PORTS, SHARED, STRIPE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
         MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )

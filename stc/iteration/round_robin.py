@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import static
 
@@ -52,6 +53,35 @@ def interleaved(part: StreamOrder, parts: int, dimension: int) -> StreamOrder:
     old = part.coordinates[dimension]
     coordinates[dimension] = Coordinate((*old.loops, inner), old.constant)
     return StreamOrder(part.element, (*part.loops, Loop(parts, step)), tuple(coordinates))
+
+
+def taken_in_turn(part: StreamOrder, parts: int, extent: int, run: int) -> StreamOrder:
+    """The order of a tensor made of `parts` tensors one after the other along the first dimension, of which each has this `extent`,
+    and its tokens in the order `part`: `run` of each in turn. ValueError where the innermost loops of `part` make no runs of so
+    many.
+    """
+    at, left = len(part.loops), run
+    while left > 1:
+        at -= 1
+        trip = static(part.loops[at].trip) if at >= 0 else 0
+        if left < trip and trip % left == 0:
+            part, at = split_loop(part, at, left), at + 1
+            break
+        if not trip or left % trip:
+            raise ValueError(f"runs of {run} tokens do not end with loops of {', '.join(str(loop.trip) for loop in part.loops)}")
+        left //= trip
+    return _with_loop(part, at, Loop(parts, extent), 0)
+
+
+def _with_loop(order: StreamOrder, index: int, loop: Loop, dimension: int) -> StreamOrder:
+    """With one more `loop`, as number `index`, along `dimension`."""
+
+    def moved(coordinate: Coordinate, is_along: bool) -> Coordinate:
+        places = [place + (place >= index) for place in coordinate.loops] + [index] * is_along
+        return replace(coordinate, loops=tuple(sorted(places)))
+
+    coordinates = tuple(moved(each, at == dimension) for at, each in enumerate(order.coordinates))
+    return StreamOrder(order.element, (*order.loops[:index], loop, *order.loops[index:]), coordinates)
 
 
 def without_constants(order: StreamOrder) -> StreamOrder:

@@ -157,12 +157,15 @@ def the_ports_of_a_tensor_take_turns_from_the_second_on(module: ModuleOp) -> Non
 
 @fault("layers", "hoist-constants", "execution", "pass 'hoist-constants' changes what the module computes: result 0 (y)")
 def the_mover_takes_the_second_stripe_first(module: ModuleOp) -> None:
-    first, second = all_of(_turn(module, 0), stream.ReadOp)
+    first, second = all_of(_turn(module, TAKES), stream.ReadOp)
     first.operands[0], second.operands[0] = second.stream, first.stream
 
 
+SENDS, TAKES = 0, 1
+
+
 def _turn(module: ModuleOp, number: int) -> scf.ForOp:
-    """Of the mover: what it does between two layers, a nest that takes and one that sends."""
+    """Of the mover: what it does for each layer, a nest that sends and one that takes."""
     around = [op for op in all_of(task(module, "move_x"), scf.ForOp) if all_of(op, stream.ReadOp) and all_of(op, stream.WriteOp)]
     (layers,) = [op for op in around if len([one for one in op.body.block.ops if isinstance(one, scf.ForOp)]) == 2]
     return [op for op in layers.body.block.ops if isinstance(op, scf.ForOp)][number]
@@ -213,12 +216,12 @@ def the_rows_before_are_said_to_be_read_too_early(module: ModuleOp) -> None:
         load.body.block.insert_op_before(op, nest)
 
 
-@fault("layers", "hoist-constants", "execution", "pass 'hoist-constants'")
-def the_mover_sends_a_layer_before_it_has_the_one_before(module: ModuleOp) -> None:
-    take, send = _turn(module, 0), _turn(module, 1)
+@fault("layers", "hoist-constants", "compile", "move_x waits to read token 0")
+def the_mover_waits_for_a_layer_before_it_sends_its_input(module: ModuleOp) -> None:
+    take, send = _turn(module, TAKES), _turn(module, SENDS)
     take.detach()
     assert send.parent is not None
-    send.parent.insert_op_after(take, send)
+    send.parent.insert_op_before(take, send)
 
 
 # Loop storage one word short -------------------------------------------------------------------------------------------

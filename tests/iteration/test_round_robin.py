@@ -10,7 +10,7 @@ import pytest
 from stc.iteration.layout_orders import in_order
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
-from stc.iteration.round_robin import interleaved, round_robin_parts, without_constants
+from stc.iteration.round_robin import interleaved, round_robin_parts, taken_in_turn, without_constants
 from stc.iteration.vectorize import vectorized
 
 
@@ -41,3 +41,23 @@ def test_splitting_undoes_interleaving(seed: int):
 def test_one_slice_is_the_tensor():
     part = in_order([4, 6], [2, 3], [1, 0])
     assert interleaved(part, 1, 0) == part
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("run", [1, 2, 3, 4, 6, 12, 18, 36])
+def test_runs_of_several_tensors_in_turn(parts: int, run: int):
+    part = in_order([4, 6, 6], [2, 1, 2], [1, 0, 2])  # loops of 6, 2, 3 iterations
+    if run in (2, 4):
+        with pytest.raises(ValueError, match=f"runs of {run} tokens do not end with loops of 6, 2, 3"):
+            taken_in_turn(part, parts, 5, run)
+        return
+    own = part.enumerate().reshape(-1, run, 3)
+    expected = np.stack([own + np.array([5 * number, 0, 0]) for number in range(parts)], axis=1)
+    np.testing.assert_array_equal(taken_in_turn(part, parts, 5, run).enumerate(), expected.reshape(-1, 3))
+
+
+def test_a_run_that_ends_inside_a_loop():
+    part = in_order([4, 6], [1, 1], [0, 1])
+    own = part.enumerate().reshape(-1, 3, 2)
+    expected = np.stack([own, own + np.array([4, 0])], axis=1).reshape(-1, 2)
+    np.testing.assert_array_equal(taken_in_turn(part, 2, 4, 3).enumerate(), expected)

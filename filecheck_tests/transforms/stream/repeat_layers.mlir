@@ -51,26 +51,54 @@ func.func @main(%x: tensor<32xf32> {stc.name = "x"}, %g: tensor<32xf32> {stc.nam
   func.return %y : tensor<32xf32>
 }
 
-// CHECK:      func.func @main(%x: tensor<32xf32> {stc.name = "x"}, %g: tensor<5x32xf32> {stc.name = "g", stc.parameter})
-// CHECK:      %gs = dataflow.pack %g : tensor<5x32xf32> as !itensor.itensor<1x4xf32, iter_space: [5, 8] * [1, 4], iter_map: (d0, d1) -> (d0, d1)> -> tensor<40xvector<4xf32>>
-// CHECK:      %a = stream.create @a {tokens = 40 : i64}
-// CHECK:      %a_first = stream.create @a_first {tokens = 8 : i64, distinct_tokens = 8 : i64}
-// CHECK-NEXT: dataflow.task @load_x ins({{.*}}) outs(%out = %a_first : {{.*}}) kind load unit @memory {
-// CHECK:      dataflow.task @load_g
-// CHECK:        scf.for %word = %c0 to %c40 step %c1 {
-// CHECK:      dataflow.task @scale
-// CHECK:        scf.for %layer = %{{.*}} to %c5 step %{{.*}} {
-// CHECK-NEXT:     scf.for %word = %c0 to %c8 step %c1 {
-// CHECK:          } {stc.drains}
-// CHECK:      %c_last = stream.create @c_last {tokens = 8 : i64
-// CHECK-NEXT: dataflow.task @move_x ins(%[[FIRST:.*]] = %a_first : {{.*}}, %[[UP:.*]] = %c : {{.*}}) outs(%[[DOWN:.*]] = %a : {{.*}}, %[[LAST:.*]] = %c_last : {{.*}}) unit @memory {
-// CHECK:        %[[T:.*]] = stream.read %[[FIRST]]
-// CHECK-NEXT:   stream.write %[[T]] into %[[DOWN]]
-// CHECK:        scf.for %layer = %{{.*}} to %c5 step %{{.*}} {
-// CHECK:          %[[T:.*]] = stream.read %[[UP]]
-// CHECK-NEXT:     vector.store %[[T]], %held[%entry]
-// CHECK:          %[[T:.*]] = vector.load %held[%entry_1]
-// CHECK-NEXT:     stream.write %[[T]] into %[[DOWN]]
-// CHECK:        %[[T:.*]] = stream.read %[[UP]]
-// CHECK-NEXT:   stream.write %[[T]] into %[[LAST]]
-// CHECK:      dataflow.task @store_y ins(%in = %c_last : {{.*}})
+// CHECK: !itensor = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+// CHECK-LABEL: func.func @main(
+// CHECK-NEXT: %gs = dataflow.pack %g : tensor<5x32xf32> as !itensor.itensor<1x4xf32, iter_space: [5, 8] * [1, 4], iter_map: (d0, d1) -> (d0, d1)> -> tensor<40xvector<4xf32>>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<32xf32> as !itensor -> tensor<2xvector<16xf32>>
+// CHECK-NEXT: %ys = dataflow.kernel @main(%gm = %gs : tensor<40xvector<4xf32>> as memref<40xvector<4xf32>>, %[[X1:.*]] = %[[X]] : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<8xvector<4xf32>> as memref<8xvector<4xf32>>) {
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 2 : i64, distinct_tokens = 2 : i64, carries = !itensor} : !stream.stream<vector<16xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_x ins(%[[X2:.*]] = %[[X1]] : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<16xf32>, depth: 2>) kind load unit @memory {
+// CHECK: scf.for %word = %c0 to %c2 step %c1 {
+// CHECK-NEXT: %[[LOAD:.*]] = memref.load %[[X2]][%word] : memref<2xvector<16xf32>>
+// CHECK-NEXT: stream.write %[[LOAD]] into %out : !stream.stream<vector<16xf32>, depth: 2>
+// CHECK: %a = stream.create @a {tokens = 40 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %b = stream.create @b {tokens = 40 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c = stream.create @c {tokens = 40 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %ym = dataflow.memory @y : memref<8xvector<4xf32>>
+// CHECK-NEXT: dataflow.task @load_g ins(%in = %gm : memref<40xvector<4xf32>>) outs(%out = %b : !stream.stream<vector<4xf32>, depth: 2>) kind load unit @memory {
+// CHECK: scf.for %word = %c0 to %c40 step %c1 {
+// CHECK-NEXT: %t = memref.load %in[%word] : memref<40xvector<4xf32>>
+// CHECK-NEXT: stream.write %t into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: dataflow.task @scale ins(%in = %a : !stream.stream<vector<4xf32>, depth: 2>, %gain = %b : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %c : !stream.stream<vector<4xf32>, depth: 2>) unit @body {
+// CHECK: scf.for %layer = %c0_{{.*}} to %c5 step %c1_{{.*}} {
+// CHECK-NEXT: scf.for %word = %c0 to %c8 step %c1 {
+// CHECK-NEXT: %t = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %u = stream.read %gain : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %v = arith.mulf %t, %u : vector<4xf32>
+// CHECK-NEXT: stream.write %v into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: } {stc.drains}
+// CHECK: %c_last = stream.create @c_last {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @move_x ins(%[[X_STREAM:.*]] = %x_stream : !stream.stream<vector<16xf32>, depth: 2>, %[[C:.*]] = %c : !stream.stream<vector<4xf32>, depth: 2>) outs(%[[A:.*]] = %a : !stream.stream<vector<4xf32>, depth: 2>, %[[C_LAST:.*]] = %c_last : !stream.stream<vector<4xf32>, depth: 2>) unit @memory {
+// CHECK-NEXT: %held = memref.alloc() : memref<32xf32>
+// CHECK: scf.for %entry = %c0 to %c32 step %c16 {
+// CHECK: %[[READ:.*]] = stream.read %[[X_STREAM]] : !stream.stream<vector<16xf32>, depth: 2>
+// CHECK-NEXT: vector.store %[[READ]], %held[%entry] : memref<32xf32>, vector<16xf32>
+// CHECK: scf.for %layer = %c0_{{.*}} to %c5 step %c1 {
+// CHECK: scf.for %[[ENTRY:.*]] = %c0_{{.*}} to %c32_{{.*}} step %c4 {
+// CHECK: %[[LOAD:.*]] = vector.load %held[%[[ENTRY]]] : memref<32xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %[[LOAD]] into %[[A]] : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: } {stc.drains}
+// CHECK: scf.for %[[ENTRY1:.*]] = %c0_{{.*}} to %c32_{{.*}} step %c4_{{.*}} {
+// CHECK: %[[READ1:.*]] = stream.read %[[C]] : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: vector.store %[[READ1]], %held[%[[ENTRY1]]] : memref<32xf32>, vector<4xf32>
+// CHECK-NEXT: } {stc.drains}
+// CHECK: scf.for %[[ENTRY2:.*]] = %c0_{{.*}} to %c32_{{.*}} step %c4_{{.*}} {
+// CHECK: %[[LOAD1:.*]] = vector.load %held[%[[ENTRY2]]] : memref<32xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %[[LOAD1]] into %[[C_LAST]] : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: dataflow.task @store_y ins(%in = %c_last : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %ym : memref<8xvector<4xf32>>) kind store unit @memory {
+// CHECK: scf.for %word = %c0 to %c8 step %c1 {
+// CHECK-NEXT: %t = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: memref.store %t, %out[%word] : memref<8xvector<4xf32>>
+// CHECK: dataflow.yield %ym : memref<8xvector<4xf32>>
+// CHECK: %y = dataflow.unpack %ys : tensor<8xvector<4xf32>> as !itensor.itensor<4xf32, iter_space: [8] * [4], iter_map: (d0) -> (d0)> -> tensor<32xf32>
+// CHECK-NEXT: func.return %y : tensor<32xf32>

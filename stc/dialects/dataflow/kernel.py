@@ -142,6 +142,11 @@ class KernelOp(IRDLOperation):
             return (None,) * len(self.outputs)
         return tuple(place.data if isinstance(place, InPlaceAttr) else None for place in self.in_place)
 
+    @places.setter
+    def places(self, places: Sequence[Place | None]) -> None:
+        given = [NoneAttr() if place is None else InPlaceAttr(place) for place in places]
+        self.in_place = None if all(place is None for place in places) else ArrayAttr(given)
+
     @property
     def updated(self) -> list[int]:
         """Which operands results update in place, by position."""

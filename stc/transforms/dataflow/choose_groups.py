@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -16,6 +16,7 @@ from stc.analysis.host_parts import given_arguments
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes, tensor_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
+from stc.analysis.task_graph import ports_of
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.design_space.turns import after_all, chains
 from stc.diagnostics import CompileError
@@ -29,6 +30,7 @@ from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
 from stc.transforms.dataflow.connections import converter_bytes
 from stc.transforms.dataflow.kernel_results import refuse_in_place
+from stc.transforms.dataflow.slices import divided_tensor
 from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_results
 from stc.transforms.stream.names import UniqueNames
@@ -48,7 +50,8 @@ class ChooseGroups(ModulePass):
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
     `stc.strategies.fusion`), `inputs` (default true): whether small inputs will share a memory port, and small
     results (`share-ports`), `in-turn` (default false): whether ports will bring parameters of several kernels, one after the other
-    (`load-in-turn`).
+    (`load-in-turn`, and `interleave-loads`), `layers` (default 1): how many a launch will compute, which is the work of one kernel
+    (`repeat-layers`): of more than one layer all kernels become one, whatever the strategy says.
 
         %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) {...}
         %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) {...}
@@ -65,6 +68,7 @@ class ChooseGroups(ModulePass):
     strategy: str = FUSION.default
     inputs: bool = True
     in_turn: bool = False
+    layers: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
@@ -84,9 +88,12 @@ class ChooseGroups(ModulePass):
             written = [result for kernel in kernels for result in _retained(kernel)]
             stored = shared_results(written if self.inputs else (), read, known, memory)
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
-            shared |= _in_turn(by_key, edges, known, shared) if self.in_turn else {}
+            if self.in_turn:
+                shared |= _interleaved(kernels, known, shared)
+                stored |= _put_together(kernels, stored)
+                shared |= _in_turn(by_key, edges, known, shared)
             nodes = [_node(key, kernel, shared, stored) for key, kernel in by_key.items()]
-            together = _updating(function, {kernel: key for key, kernel in by_key.items()})
+            together = [[*by_key]] if self.layers > 1 else _updating(function, {kernel: key for key, kernel in by_key.items()})
             problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports, together)
             groups = in_order(problem, joined(problem, FUSION.decide(self.strategy, problem), together))
             stem = self.kernel_name or function.sym_name.data
@@ -110,6 +117,33 @@ def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[lis
         keys = [key_of[kernel] for kernel in kernels if isinstance(kernel, KernelOp)]
         found.setdefault(insert.dest, []).extend(keys)
     return [list(dict.fromkeys(keys)) for keys in found.values()]
+
+
+def _interleaved(
+    kernels: Sequence[KernelOp], parameters: Container[SSAValue], shared: Mapping[SSAValue, int]
+) -> dict[SSAValue, int]:
+    """The number of the port that brings each slice of a parameter, for copies that say how many ports bring all (`stc.ports`)."""
+    slices: dict[tuple[int, SSAValue], list[SSAValue]] = {}
+    for kernel in kernels:
+        if (ports := ports_of(kernel)) is not None:
+            for operand in (each for each in _outside(kernel) if each in parameters and each not in shared):
+                slices.setdefault((ports, divided_tensor(operand)), []).append(operand)
+    found: dict[SSAValue, int] = {}
+    first = len({*shared.values()})
+    for (ports, _), operands in slices.items():
+        most = -(-len(operands) // ports)
+        found |= {operand: first + at // most for at, operand in enumerate(operands)}
+        first += ports
+    return found
+
+
+def _put_together(kernels: Sequence[KernelOp], stored: Mapping[SSAValue, int]) -> dict[SSAValue, int]:
+    """The number of the port by which results leave of copies that say that one is enough: those that one operation puts together.
+    """
+    made = [result for kernel in kernels if ports_of(kernel) == 1 for result in _retained(kernel) if result not in stored]
+    users = {result: next(use.operation for use in result.uses if not isinstance(use.operation, KernelOp)) for result in made}
+    numbers = {user: number for number, user in enumerate(dict.fromkeys(users.values()), len({*stored.values()}))}
+    return {result: numbers[user] for result, user in users.items()}
 
 
 def _in_turn(

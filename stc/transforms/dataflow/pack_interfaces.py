@@ -14,11 +14,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of
+from stc.analysis.task_graph import ports_of
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, PackOp, Place, UnpackOp
+from stc.dialects.dataflow import KernelOp, PackOp, Place, TaskOp, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
+from stc.dialects.itensor import CastOp, ForkOp, ItensorType, MergeOp, SplitOp
 from stc.dialects.itensor.type import at_largest
 from stc.iteration.bus_words import packed_words, power_of_two, word_lanes
 from stc.iteration.memory_region import enlarged
@@ -40,7 +41,8 @@ class PackInterfaces(ModulePass):
     An operand that a result updates in place lies as it is read, in words of one token: any slice of tokens can be written. So does
     one of which a part is read that begins at run time.
 
-    An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped.
+    An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped; but
+    for a result of which generics say that one port is enough (`stc.ports`).
 
     Options: `port_bits` (default 512, a power of two).
 
@@ -143,13 +145,18 @@ class PackInterfaces(ModulePass):
 
     def _packed_type(self, type_: Attribute, one_token: bool = False) -> TensorType[VectorType]:
         assert isinstance(type_, ItensorType)
-        scalar = type_.element_type
-        tokens = power_of_two(type_.order.element_count)
-        any_begins = one_token or type_.order.begins_at_run_time
-        lanes = tokens if any_begins else word_lanes(type_.order, self.port_bits // bits_of(stored_type(scalar, self.port_bits)))
-        words = packed_words(type_.order.largest, lanes)
-        assert words is not None
-        return TensorType(VectorType(stored_type(scalar, lanes), [lanes]), [words])
+        return packed_type(type_, self.port_bits, one_token)
+
+
+def packed_type(type_: ItensorType, port_bits: int, one_token: bool = False) -> TensorType[VectorType]:
+    """The words, of at most `port_bits`, in which a tensor lies that streams as `type_` says; `one_token`: each in a word."""
+    scalar = type_.element_type
+    tokens = power_of_two(type_.order.element_count)
+    any_begins = one_token or type_.order.begins_at_run_time
+    lanes = tokens if any_begins else word_lanes(type_.order, port_bits // bits_of(stored_type(scalar, port_bits)))
+    words = packed_words(type_.order.largest, lanes)
+    assert words is not None
+    return TensorType(VectorType(stored_type(scalar, lanes), [lanes]), [words])
 
 
 @dataclass(frozen=True)
@@ -197,9 +204,19 @@ def _stripes_of_argument(port: BlockArgument) -> list[SSAValue]:
 
 
 def _stripes_of_result(value: SSAValue) -> Sequence[SSAValue]:
-    """What leaves instead of `value`: itself, or the inputs of the merge that only makes it."""
+    """What leaves instead of `value`: itself, or the inputs of the merge that only makes it, unless generics say that one port is
+    enough."""
     merge = value.owner
-    return merge.inputs if isinstance(merge, MergeOp) and value.has_one_use() and _are_stripes(value, merge.inputs) else [value]
+    if not isinstance(merge, MergeOp) or not value.has_one_use() or not _are_stripes(value, merge.inputs):
+        return [value]
+    return [value] if all(_ports_of_maker(part) == 1 for part in merge.inputs) else merge.inputs
+
+
+def _ports_of_maker(value: SSAValue) -> int | None:
+    """How many ports move what the task that makes `value` and its copies divide; None where nothing is said."""
+    while isinstance(value.owner, ForkOp | CastOp):
+        value = value.owner.operands[0]
+    return ports_of(value.owner) if isinstance(value.owner, TaskOp) else None
 
 
 def _are_stripes(full: SSAValue, parts: Sequence[SSAValue]) -> bool:

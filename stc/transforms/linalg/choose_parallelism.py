@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import reduce
 from math import prod
 from typing import Any
@@ -19,7 +20,7 @@ from stc.analysis.behind_layers import operations_behind_layers
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
-from stc.analysis.kernel_memory import bits_of
+from stc.analysis.kernel_memory import bits_of, tensor_bytes
 from stc.analysis.operator_library import adders_of, hardware_cost, short_adder_cost
 from stc.analysis.port_pressure import is_multiply_accumulate
 from stc.analysis.resource_figures import adapter
@@ -46,9 +47,9 @@ from stc.design_space.partial_sums import most_terms_at_once
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.facts import ADDERS, COPIES, DEALT, ENDS_LAYERS, LANES, ROWS, SHARED
+from stc.dialects.facts import ADDERS, COPIES, DEALT, ENDS_LAYERS, LANES, PORTS, ROWS, SHARED
 from stc.dialects.updates import is_updated
-from stc.dialects.use_def import RESHAPES, uses_through
+from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
 from stc.iteration.size import Size, is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
@@ -116,7 +117,8 @@ class ChooseParallelism(FindingPass):
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
     (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
     are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`);
-    `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`);
+    `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`),
+    and several copies what each takes seldom, word by word in turn (`stc.ports`, `interleave-loads`);
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
     where rows are too few for copies of so many lanes, parts of each copy take groups in turn (`stc.dealt`);
@@ -185,6 +187,8 @@ def give_parallelism(computation: Computation, decision: Parallelism) -> None:
         SHARED.put(generic, None)
     if decision.rows > 1:
         ROWS.put(generic, decision.rows)
+    if (ports := computation.work.ports_in_turn(decision)) is not None:
+        PORTS.put(generic, ports)
     if decision.adders_in_luts:
         for adder in adders_of(generic):
             ADDERS.put(adder, "lut")
@@ -273,7 +277,10 @@ def computations(
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
     divided = {op: along.divided_loop(op) for op in generics}
-    names = _Names(parameters, platform.memory.word_bits)
+    families = {op: along.family(op, divided[op]) for op in generics}
+    names = _Names(parameters, platform.memory.word_bits, families, in_turn)
+    if layers > 1:
+        names.handed_on = _handed_on(function, parameters)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
     inputs = {argument for argument in function.body.block.args if not is_updated(argument)}
@@ -282,7 +289,7 @@ def computations(
     stored = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
     names.stores = shared_parts(stored, whole, parameters, platform.memory)
     works = {
-        op: _work(op, divided[op], along.family(op, divided[op]), sizes.loops_of(op), platform.cycle_ns, made, names)
+        op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
     }
     after = _dependences(function)
@@ -311,6 +318,14 @@ def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | N
     memory = tuple(replace(each, is_dealt=each.follows is not None) for each in work.memory)
     shared = replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
     return replace(shared, memory=memory, dealt_extent=extent)
+
+
+def _handed_on(function: func.FuncOp, parameters: Container[SSAValue]) -> set[SSAValue]:
+    """What a layer takes and returns: the next one takes what it returned (`repeat-layers`)."""
+    assert function.body.block.last_op is not None
+    returned = [value.type for value in function.body.block.last_op.operands if not isinstance(value.owner, tensor.InsertSliceOp)]
+    given = [each for each in function.body.block.args if each not in parameters and not is_updated(each)]
+    return {each for each in given if each.type in returned}
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
@@ -342,12 +357,16 @@ def _renamed(after: Sequence[tuple[GenericOp, Dependence]], made: Mapping[Generi
 
 class _Names(UniqueNames):
     """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one;
-    `stores`: of results in parts that do. `port_bits`: of a word of a memory port."""
+    `stores`: of results in parts that do; `handed_on`: from layer to layer, so that one port brings the first. `port_bits`: of a
+    word of a memory port. `families`: of computations. `in_turn`: whether ports move what they do for several copies in turn."""
 
-    def __init__(self, host: Container[SSAValue], port_bits: int) -> None:
+    def __init__(self, host: Container[SSAValue], port_bits: int, families: Mapping[GenericOp, int], in_turn: bool) -> None:
         super().__init__()
+        self.in_turn = in_turn
         self.host = host
         self.port_bits = port_bits
+        self.families = families
+        self.handed_on: Container[SSAValue] = ()
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
         self.stores: Mapping[SSAValue, int] = {}
@@ -367,6 +386,34 @@ class _Names(UniqueNames):
                 yield from ((source, is_joined or inner) for source, inner in self.sources(operand, made))
         elif owner not in made:
             yield value, False
+
+    def part_of_port(self, value: SSAValue, dims: Sequence[int], generic: GenericOp) -> Fraction:
+        """The part of a port's time that a parameter takes, each entry of which `generic` needs for one of a tensor on chip that
+        comes of more bytes of another parameter, as the scale of a group's sum; or a result that it makes of such a tensor."""
+        loops, is_made = GenericLoops(generic), value.owner is generic
+        if not self.in_turn or not (is_made or self._is_own(value)):
+            return Fraction(1)
+        met = [
+            self._bytes_behind(other, generic)
+            for other, others in zip(generic.inputs, loops.input_dims, strict=True)
+            if not self._is_own(other) and (is_made or all(loop in dims or loops.extents[loop] == 1 for loop in others))
+            if all(loop in others or loops.extents[loop] == 1 for loop in dims)
+        ]
+        size = max(met, default=0)
+        return min(Fraction(tensor_bytes(value.type), size), Fraction(1)) if size else Fraction(1)
+
+    def _is_own(self, value: SSAValue) -> bool:
+        """Whether it is a parameter that shares its port with none."""
+        return value in self.host and value not in self.ports
+
+    def _bytes_behind(self, value: SSAValue, reader: GenericOp) -> int:
+        """Of the largest parameter that `value` is made of, by the last of those, on its way to `reader`, that read any; of those
+        that are divided alike."""
+        made = through_reshapes(value).owner
+        if not isinstance(made, GenericOp) or self.families.get(made) != self.families[reader]:
+            return 0
+        own = [tensor_bytes(each.type) for each in made.inputs if self._is_own(each)]
+        return max(own or [self._bytes_behind(each, made) for each in made.inputs], default=0)
 
 
 def _work(
@@ -398,7 +445,7 @@ def _work(
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         lanes_are_terms=terms,
-        memory=tuple(_memory_operands(generic, divided, made, names)),
+        memory=_in_step(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         lane=_lane(generic),
         task=CONTROL,
@@ -468,13 +515,25 @@ def _memory_operands(
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
         at_once = _entries_at_once(value, names.port_bits) if dims and dims[-1] == last else None
         for source, is_joined in names.sources(value, made):  # what is put together is cut behind its loads
-            yield MemoryOperand(names.tensor(source), divided in dims and not is_joined, at_once, names.ports.get(source))
+            of_one = source in names.handed_on
+            is_divided = divided in dims and not (is_joined or of_one)
+            port, part = names.ports.get(source), names.part_of_port(value, dims, generic) if is_divided else Fraction(1)
+            yield MemoryOperand(names.tensor(source), is_divided, None if of_one else at_once, port, part=part)
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
         at_once = None if loops.reductions else _entries_at_once(value, names.port_bits)  # sums leave one by one
+        is_divided = divided in dims
         for use in uses_through(value, MOVEMENTS):
             if use.operation not in made and not isinstance(use.operation, tensor.InsertSliceOp):
                 stored = use.operation.operands[use.index]
-                yield MemoryOperand(names.tensor(stored), divided in dims, at_once, names.stores.get(stored), is_written=True)
+                port, part = names.stores.get(stored), names.part_of_port(value, dims, generic) if is_divided else Fraction(1)
+                yield MemoryOperand(names.tensor(stored), is_divided, at_once, port, is_written=True, part=part)
+
+
+def _in_step(operands: Iterable[MemoryOperand]) -> tuple[MemoryOperand, ...]:
+    """Those that take parts of a port's time all take as much as the one that takes most: a generic says one number of ports."""
+    given = tuple(operands)
+    most = max((each.part for each in given if each.part < 1), default=Fraction(1))
+    return tuple(replace(each, part=most) if each.part < 1 else each for each in given)
 
 
 def _entries_at_once(value: SSAValue, port_bits: int) -> int:

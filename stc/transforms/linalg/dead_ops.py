@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
+from xdsl.traits import Pure
 
 from stc.analysis.host_work import functions_of
 from stc.xdsl_gaps.linalg_effects import has_no_effect
@@ -17,6 +18,6 @@ def erase_dead_ops(module: ModuleOp) -> None:
 
 def _erase_in(block: Block) -> None:
     for op in reversed(list(block.ops)):
-        if has_no_effect(op) and not any(result.uses for result in op.results):
+        if (has_no_effect(op) or op.has_trait(Pure)) and not any(result.uses for result in op.results):
             op.detach()
             op.erase()

@@ -10,6 +10,7 @@ STREAM_PASSES = passes_of(
         "lower-dmas": "LowerDmas",
         "lower-tasks": "LowerTasks",
         "mark-behind-layers": "MarkBehindLayers",
+        "interleave-loads": "InterleaveLoads",
         "share-ports": "SharePorts",
         "load-in-turn": "LoadInTurn",
         "share-contractions": "ShareContractions",

@@ -11,17 +11,25 @@ from xdsl.utils.hints import isa
 
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.fifo.depths import SHALLOW
 from stc.transforms.stream.lower_dmas import port_name
+from stc.transforms.stream.names import UniqueNames
 
 
 @dataclass(frozen=True)
 class FlatLoad:
-    """A task that does nothing but read `words`, by the kernel's operand `port`, and write `out`."""
+    """A task that does nothing but read `words`, by the kernel's operand `port`, and write `outs`."""
 
     task: TaskOp
     words: MemRefType
-    out: stream.CreateOp
+    outs: tuple[stream.CreateOp, ...]
     port: int
+
+    @property
+    def out(self) -> stream.CreateOp:
+        """What a load writes that writes one stream."""
+        (out,) = self.outs
+        return out
 
     @property
     def name(self) -> str:
@@ -31,14 +39,27 @@ class FlatLoad:
 
 
 def flat_loads(kernel: KernelOp, of: Collection[SSAValue]) -> list[FlatLoad]:
-    """Those of `kernel`, in order, that alone read one of the operands `of`."""
+    """Those of `kernel`, in order, that alone read one of the operands `of`, and write one stream."""
+    return [load for load in dealing_loads(kernel, of) if len(load.outs) == 1]
+
+
+def dealing_loads(kernel: KernelOp, of: Collection[SSAValue]) -> list[FlatLoad]:
+    """Those of `kernel`, in order, that alone read one of the operands `of`, and write one stream or deal out to several."""
     return [load for op in kernel.body.block.ops if (load := _flat(op)) is not None and kernel.inputs[load.port] in of]
 
 
 def _flat(op: Operation) -> FlatLoad | None:
-    if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.operands) != 2:
+    if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.ins) != 1:
         return None
-    port, out = op.operands
-    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
+    (port,), outs = op.ins, tuple(out.owner for out in op.outs if isinstance(out.owner, stream.CreateOp))
+    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or len(outs) != len(op.outs):
         return None
-    return FlatLoad(op, port.type, out.owner, port.index) if port.has_one_use() else None
+    return FlatLoad(op, port.type, outs, port.index) if port.has_one_use() else None
+
+
+def arriving_words(load: FlatLoad, names: UniqueNames) -> stream.CreateOp:
+    """A stream that brings a load its words, in place of memory."""
+    (count,) = load.words.get_shape()
+    create = stream.CreateOp(names.fresh(f"{load.name}_words"), stream.StreamType(load.words.element_type, SHALLOW), count, count)
+    create.result.name_hint = create.sym_name.data
+    return create

@@ -15,7 +15,7 @@ from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.task_graph import computing_reader, ends_of, tasks_behind
 from stc.design_space.turns import after_all, chains
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
-from stc.transforms.stream.flat_loads import FlatLoad, flat_loads
+from stc.transforms.stream.flat_loads import FlatLoad, dealing_loads
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -30,7 +30,8 @@ class LoadInTurn(ModulePass):
     did, into the same streams: only when changes. What the next loads has no port before the one before has all its words, so FIFOs
     that loads fill ahead fill later.
 
-    Only words of one type share a port. What `share-ports` has put together, caches, inputs, and what several read keep theirs.
+    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too. What
+    `share-ports` has put together, caches, inputs, and what several read keep theirs.
 
         dataflow.task @load_up ins(%m = %up : memref<64x...>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_down ins(%m = %down : memref<64x...>) outs(%o = %t : ...) kind load {...}
@@ -46,16 +47,20 @@ class LoadInTurn(ModulePass):
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
                 names = symbols_of(kernel)
                 may_share = {value for value in kernel.inputs if value in parameters} - {kernel.inputs[at] for at in kernel.updated}
-                loads = [load for load in flat_loads(kernel, may_share) if ends_of(load.out.result)[1].kind != TaskKind.FORK]
+                loads = [load for load in dealing_loads(kernel, may_share) if not _is_forked(load)]
                 for row in [row for row in _rows(kernel, loads) if len(row) > 1]:
                     _merge(min(row, key=loads.index).task, row, names)
+
+
+def _is_forked(load: FlatLoad) -> bool:
+    return any(ends_of(out.result)[1].kind == TaskKind.FORK for out in load.outs)
 
 
 def _rows(kernel: KernelOp, loads: Sequence[FlatLoad]) -> list[list[FlatLoad]]:
     """The `loads` that share a port, in turn."""
     behind = tasks_behind(kernel)
     order = {task: at for at, task in enumerate(behind)}
-    readers = {load: {computing_reader(load.out.result)} for load in loads}
+    readers = {load: {computing_reader(out.result) for out in load.outs} for load in loads}
     words = {load: str(load.words.element_type) for load in loads}
     in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
     return chains({load: tensor_bytes(load.words) for load in in_order}, after_all(readers, behind, words))
@@ -64,7 +69,7 @@ def _rows(kernel: KernelOp, loads: Sequence[FlatLoad]) -> list[list[FlatLoad]]:
 def _merge(first: TaskOp, row: Sequence[FlatLoad], names: UniqueNames) -> None:
     """One task for the loads of a row, where the `first` of them stands in the kernel: before all readers."""
     assert first.parent is not None
-    for load in row:
-        load.out.detach()
-        first.parent.insert_op_before(load.out, first)
+    for out in [out for load in row for out in load.outs]:
+        out.detach()
+        first.parent.insert_op_before(out, first)
     in_turn([load.task for load in row], names.fresh("load_in_turn"), TaskKind.LOAD, InsertPoint.before(first))

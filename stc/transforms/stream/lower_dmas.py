@@ -27,6 +27,7 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, ceildiv, is_static, maximum, product_of, static, sum_of
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
+from stc.transforms.stream.kernel_operands import with_operand
 from stc.transforms.stream.loops import Symbols, index_of_size, loop_nest, scalar_ports, total
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -61,9 +62,17 @@ class LowerDmas(ModulePass):
             ends: dict[int, SSAValue] = {}
             for operand, port in reversed(list(zip(kernel.inputs, kernel.arguments, strict=True))):
                 if isinstance(port.type, ItensorType):
-                    end = _load(kernel, _memory_type(operand.type, kernel), port, updated.get(port.index), names)
+                    _, end = _load(kernel, _memory_type(operand.type, kernel), port, updated.get(port.index), names)
                     ends |= {} if end is None else {port.index: end}
             _store_results(kernel, ends, names)
+
+
+def load_operand(kernel: KernelOp, packed: SSAValue, layout: ItensorType) -> SSAValue:
+    """The stream of what is `packed`, which `kernel` reads through one more port, once, as its `layout` says."""
+    made, _ = _load(kernel, _memory_type(packed.type, kernel), with_operand(kernel, packed, layout), None, symbols_of(kernel))
+    for bridge in [use.operation for use in made.uses if isinstance(use.operation, stream.ToItensorOp)]:
+        Rewriter.erase_op(bridge)
+    return made
 
 
 def _memory_type(type_: object, kernel: KernelOp) -> MemRefType:
@@ -79,8 +88,9 @@ def port_name(port: SSAValue, index: int) -> str:
 
 def _load(
     kernel: KernelOp, memory: MemRefType, port: BlockArgument, place: Place | None, names: UniqueNames
-) -> SSAValue | None:
-    """`place`: of the result that updates the memory. Where it waits for the reading, returns the stream that tells its end."""
+) -> tuple[SSAValue, SSAValue | None]:
+    """The stream that a load of `port` writes; `place`: of the result that updates the memory. Where it waits for the reading, the
+    stream that tells its end, too."""
     assert isinstance(port.type, ItensorType)
     type_ = port.type
     name = port_name(port, port.index)
@@ -117,7 +127,7 @@ def _load(
     body.insert(YieldOp())
     task = around.insert(TaskOp(names.fresh(f"load_{name}"), [*scalars, inside], outs, block, []))
     task.kind = TaskKind.LOAD
-    return outs[1] if len(outs) > 1 else None
+    return produced, outs[1] if len(outs) > 1 else None
 
 
 def _store_results(kernel: KernelOp, ends: Mapping[int, SSAValue], names: UniqueNames) -> None:

@@ -12,7 +12,7 @@ import networkx as nx
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, scf, vector
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, VectorType, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, TensorType, VectorType, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -20,31 +20,38 @@ from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
 from stc.analysis.behind_layers import end_of_layers
+from stc.analysis.kernel_memory import bits_of
 from stc.analysis.loops import Bounds, constant_bounds, is_unrolled
 from stc.analysis.task_graph import ends_of, streams_of, task_graph, tasks_of, units_of
+from stc.design_space.parallelism import PORT_BITS
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import (
     PROVENANCE,
-    InPlaceAttr,
     KernelOp,
     MemoryOp,
     PackOp,
-    Place,
     TaskKind,
     TaskOp,
     UnpackOp,
     YieldOp,
     own_kernel_of,
 )
+from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import BEHIND_LAYERS, DRAINS, ENDS_LAYERS, PARAMETER
 from stc.dialects.itensor import ItensorType, SizeOp
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
 from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
+from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.vectorize import largest_divisor
 from stc.network.units import complaint_about
+from stc.transforms.dataflow.pack_interfaces import packed_type
 from stc.transforms.index_constant import index_constant
+from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.stream.kernel_operands import without_operands
 from stc.transforms.stream.loops import before_terminator, coordinates, loop_at, loop_nest, order_nest, total
+from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
 
@@ -93,6 +100,7 @@ class RepeatLayers(ModulePass):
         if len(kernels) != 1:
             raise CompileError(f"{len(kernels)} kernels", where=self.name, accepted="one kernel, of one layer")
         _Repetition(kernels[0], self.count).run()
+        erase_dead_ops(op)  # how the host laid out the input for each of its readers
         op.attributes.pop(PROVENANCE, None)  # which says what arrays one layer gets
 
 
@@ -109,11 +117,11 @@ class _Port:
 
 @dataclass(frozen=True)
 class _State:
-    """What goes from layer to layer: a tensor called `name`, into the kernel through `loads`, in any shapes, and out through
+    """What goes from layer to layer: the argument `first`, into the kernel through `loads`, in any shapes, and out through
     `stores`, each of which moves a stripe: token by token in turn. `last`: where a task ends layers, which is the only one of
     `stores` then, what it sends on of the last."""
 
-    name: str
+    first: BlockArgument
     loads: Sequence[_Port]
     stores: Sequence[_Port]
     last: _Port | None = None
@@ -169,18 +177,18 @@ class _Repetition:
                 operands = [self._kernel.arguments[index] for index, value in inputs if value is stripe]
                 loads += [self._port(operand, order, pack.layout) for operand in operands]
         if end is not None:
-            return self._ended(argument.name_hint or "layers", loads, end)
+            return self._ended(argument, loads, end)
         results = [(self._kernel.outputs.index(stripe), order) for stripe, order in _stripes(unpack)]
         stores = [self._port(self._kernel.terminator.arguments[index], order, unpack.layout) for index, order in results]
-        return _State(argument.name_hint or "layers", loads, stores)
+        return _State(argument, loads, stores)
 
-    def _ended(self, name: str, loads: Sequence[_Port], end: TaskOp) -> _State:
+    def _ended(self, first: BlockArgument, loads: Sequence[_Port], end: TaskOp) -> _State:
         """What goes from layer to layer where a task says what layers end with."""
         stores, last = _end_ports(end, self._where)
         if any(prod(load.shape) != prod(last.shape) for load in loads):
             sizes = f"{prod(last.shape)} entries, and the next takes {prod(loads[0].shape)}"
             raise CompileError(f"a layer ends with {sizes}", where=self._where, accepted="as many")
-        return _State(name, loads, stores, last)
+        return _State(first, loads, stores, last)
 
     def _require_no_other(self, returned: Sequence[SSAValue]) -> None:
         """What else a layer returned would be lost, but for the last one's."""
@@ -271,7 +279,7 @@ class _Repetition:
             Rewriter.replace_value_with_new_type(result, self._kernel.inputs[place.operand].type)
             layout = None if place.layout is None else self._arguments.layout(place.layout)
             places[index] = replace(place, offsets=(0, *place.offsets), scalars=(False, *place.scalars), layout=layout)
-        self._kernel.in_place = _attribute(places)
+        self._kernel.places = places
         self._arguments.stack_results(
             [result for result, place in zip(self._kernel.outputs, places, strict=True) if place is not None]
         )
@@ -351,41 +359,57 @@ class _Repetition:
     # The mover ----------------------------------------------------------------------------------------------------------
 
     def _move(self, state: _State) -> list[SSAValue]:
-        """A task that sends the input of each layer and takes its output, with storage for one. Returns the streams by which it
-        gets the first input and sends the last output."""
+        """A task that sends the input of each layer, which it holds, and takes its output: the next one's input. Returns the
+        streams by which it gets the first input and sends the last output."""
         downs, ups = [port.stream for port in state.loads], [port.stream for port in state.stores]
-        names = symbols_of(self._kernel)
         stores = {port.task for port in state.stores}
         earliest = next(task for task in tasks_of(self._kernel) if task in stores)
-        firsts = [self._new_stream(port, "first", names, port.task) for port in state.loads]
+        first = self._load_first(state)
+        names = symbols_of(self._kernel)
         lasts = [state.last.stream] if state.last else [self._new_stream(port, "last", names, earliest) for port in state.stores]
-        mover = TaskOp(names.fresh(f"move_{state.name}"), [*firsts, *ups], [*downs, *lasts], unit=state.loads[0].task.unit)
+        name = names.fresh(f"move_{state.first.name_hint or 'layers'}")
+        mover = TaskOp(name, [first.stream, *ups], [*downs, *lasts], unit=first.task.unit)
         Builder(InsertPoint.before(earliest)).insert(mover)
-        arrive, returns = mover.input_ports[: len(firsts)], mover.input_ports[len(firsts) :]
+        arriving, *returns = mover.input_ports
         sends, ends = mover.output_ports[: len(downs)], mover.output_ports[len(downs) :]
         builder = Builder(InsertPoint.at_end(mover.body.block))
-        for down, source, target in zip(downs, arrive, sends, strict=True):
-            _pass_on(builder, self._tokens(down), [source], [target])
-        held = builder.insert(memref.AllocOp.get(_token(returns[0]).element_type, shape=[prod(state.stores[0].shape)])).memref
+        held = builder.insert(memref.AllocOp.get(_token(arriving).element_type, shape=[prod(first.shape)])).memref
         held.name_hint = "held"
-        block = _over_layers(builder, 1, self._count)
+        _hold(builder, [first], [arriving], held)
+        block = _over_layers(builder, 0, self._count)
         inside = before_terminator(block)
-        if not any(port.order.loops for port in state.ports):
-            inside = _one_iteration(inside)
-        _hold(inside, state.stores, returns, held)
+        sending = inside if any(port.order.loops for port in state.loads) else _one_iteration(inside)
         for port, target in zip(state.loads, sends, strict=True):
-            _send(inside, port, held, target)
+            _send(sending, [port], held, [target])
+        _hold(inside if state.stores[0].order.loops else _one_iteration(inside), state.stores, returns, held)
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
             _let_drain(nest)
-        if state.last is None:
-            _pass_on(builder, self._tokens(ups[0]), returns, ends)
-        else:
-            _hold(builder, state.stores, returns, held)
-            _send(builder, state.last, held, ends[0])
+        _send(builder, [state.last] if state.last else state.stores, held, ends)
         builder.insert(YieldOp())
         if state.last:
             Rewriter.erase_op(earliest)
-        return [*firsts, *lasts]
+        return [first.stream, *lasts]
+
+    def _load_first(self, state: _State) -> _Port:
+        """A load of the first layer's input, entry by entry, in place of those that each layer had."""
+        kernel, kind = self._kernel, state.first.type
+        unit = state.loads[0].task.unit
+        memories = {value for load in state.loads for value in load.task.ins if isinstance(value.type, MemRefType)}
+        for load in state.loads:
+            Rewriter.erase_op(load.task)
+        without_operands(kernel, [port for port in kernel.arguments if port in memories])
+        assert isa(kind, TensorType)
+        shape, entry = kind.get_shape(), kind.element_type
+        widest = PORT_BITS // bits_of(stored_type(entry, PORT_BITS))
+        element = (*(1 for _ in shape[:-1]), largest_divisor(shape[-1], widest)) if shape else ()
+        layout = ItensorType.from_order(row_major(shape, element), entry)
+        pack = PackOp(state.first, layout, packed_type(layout, PORT_BITS))
+        Builder(InsertPoint.before(kernel)).insert(pack).result.name_hint = state.first.name_hint
+        stream = load_operand(kernel, pack.result, layout)
+        task = next(use.operation for use in stream.uses)
+        assert isinstance(task, TaskOp)
+        task.unit = unit
+        return _Port(task, stream, layout.order, shape)
 
     def _new_stream(self, port: _Port, which: str, names: UniqueNames, at: TaskOp) -> SSAValue:
         """What carries one layer's input or output, in place of a stream that carries those of all layers from now on; in front of
@@ -537,12 +561,6 @@ def _arguments_behind(value: SSAValue) -> list[BlockArgument]:
     return [each for each in found if isinstance(each, BlockArgument)]
 
 
-def _attribute(places: Sequence[Place | None]) -> ArrayAttr[Attribute] | None:
-    if all(place is None for place in places):
-        return None
-    return ArrayAttr([NoneAttr() if place is None else InPlaceAttr(place) for place in places])
-
-
 def _token(stream: SSAValue) -> VectorType[Attribute]:
     assert isinstance(stream.type, StreamType)
     token = stream.type.element_type
@@ -570,10 +588,11 @@ def _hold(builder: Builder, ports: Sequence[_Port], sources: Sequence[SSAValue],
         fill.insert(vector.StoreOp(fill.insert(ReadOp(source)).result, held, [place]))
 
 
-def _send(builder: Builder, port: _Port, held: SSAValue, target: SSAValue) -> None:
-    """Send a tensor from an array, as the port moves it."""
-    (place,), send = _nest(builder, [port])
-    send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
+def _send(builder: Builder, ports: Sequence[_Port], held: SSAValue, targets: Sequence[SSAValue]) -> None:
+    """Send a tensor from an array, to each of `targets` what its port moves."""
+    places, send = _nest(builder, ports)
+    for place, target in zip(places, targets, strict=True):
+        send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
 
 
 def _place(builder: Builder, port: _Port, ivs: Sequence[SSAValue]) -> SSAValue:
@@ -643,10 +662,3 @@ def _over_layers(builder: Builder, first: int, count: int, body: Sequence[Operat
     block.args[0].name_hint = "layer"
     builder.insert(scf.ForOp(lower, upper, step, [], block))
     return block
-
-
-def _pass_on(builder: Builder, tokens: int, sources: Sequence[SSAValue], targets: Sequence[SSAValue]) -> None:
-    """A loop that sends on each of so many tokens, from each source in turn."""
-    _, body = loop_nest(builder, [Loop(tokens, 1)], ["token"])
-    for source, target in zip(sources, targets, strict=True):
-        body.insert(WriteOp(body.insert(ReadOp(source)).result, target))

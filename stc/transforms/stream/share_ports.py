@@ -21,11 +21,10 @@ from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS
-from stc.fifo.depths import SHALLOW
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
-from stc.transforms.stream.flat_loads import FlatLoad, flat_loads
+from stc.transforms.stream.flat_loads import FlatLoad, arriving_words, flat_loads
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.loops import loop_nest
 from stc.transforms.stream.mark_behind_layers import mark_behind_layers
@@ -106,7 +105,7 @@ def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> N
     first = min((load.task for load in loads), key=list(kernel.body.block.ops).index)
     around = Builder(InsertPoint.before(first))
     ports = [load.task.operands[0] for load in loads]
-    arriving = [around.insert(_arriving(load, names)).result for load in loads]
+    arriving = [around.insert(arriving_words(load, names)).result for load in loads]
     block = Block(arg_types=[value.type for value in (*ports, *arriving)])
     body = Builder(InsertPoint.at_end(block))
     for load, memory, out in zip(loads, block.args[: len(loads)], block.args[len(loads) :], strict=True):
@@ -119,13 +118,6 @@ def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> N
         mark_behind_layers(load_shared)
     for load, words in zip(loads, arriving, strict=True):
         _hold(load, words)
-
-
-def _arriving(load: FlatLoad, names: UniqueNames) -> stream.CreateOp:
-    (count,) = load.words.get_shape()
-    create = stream.CreateOp(names.fresh(f"{load.name}_words"), stream.StreamType(load.words.element_type, SHALLOW), count, count)
-    create.result.name_hint = create.sym_name.data
-    return create
 
 
 def _hold(load: FlatLoad, arriving: SSAValue) -> None:

@@ -1,0 +1,177 @@
+"""`interleave-loads`: one memory port brings copies of a computation what they divide, word by word in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, tensor
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, VectorType
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.task_graph import computing_reader, ports_of
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp, YieldOp
+from stc.dialects.facts import BEHIND_LAYERS
+from stc.dialects.itensor import ItensorType
+from stc.iteration.bus_words import slot
+from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.round_robin import taken_in_turn
+from stc.transforms.dataflow.slices import divided_tensor
+from stc.transforms.index_constant import index_constant
+from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.stream.flat_loads import FlatLoad, arriving_words, flat_loads
+from stc.transforms.stream.kernel_operands import with_operand, without_operands
+from stc.transforms.stream.loops import loop_nest, total, where_equal
+from stc.transforms.stream.mark_behind_layers import mark_behind_layers
+from stc.transforms.stream.names import UniqueNames, symbols_of
+
+
+@dataclass(frozen=True)
+class InterleaveLoads(ModulePass):
+    """Let as many memory ports as a generic says (`stc.ports`) bring its copies a parameter that they divide, each to several.
+
+    A copy that adds up the sums of groups takes one scale where others take a group of weights: a port of its own would stand idle.
+    So the host lays out what is for several copies in one tensor, a word for each in turn, and one task `load_interleaved` reads
+    that in one go and deals out the words. What was the load of a copy takes its words from there, and sends the same tokens as
+    before. Copies have to read words of one type, each once; others keep their ports. It stands before `share-ports`, which has
+    an array for what is read again.
+
+        %p0 = dataflow.pack %w0 : tensor<4x32xf16> as !W -> tensor<4xvector<32xf16>>
+        %p1 = dataflow.pack %w1 : tensor<4x32xf16> as !W -> tensor<4xvector<32xf16>>
+        dataflow.task @load_w0 ins(%m = %p0 : memref<4xvector<32xf16>>) outs(%o = %s0 : ...) kind load {...}
+        dataflow.task @load_w1 ins(%m = %p1 : memref<4xvector<32xf16>>) outs(%o = %s1 : ...) kind load {...}
+      becomes, where readers of %s0 and %s1 say stc.ports = 1,
+        %w = tensor.concat dim(0) %w0, %w1 : (tensor<4x32xf16>, tensor<4x32xf16>) -> tensor<8x32xf16>
+        %p = dataflow.pack %w : tensor<8x32xf16> as !V -> tensor<8xvector<32xf16>>
+        dataflow.task @load_interleaved ins(%m = %p : memref<8xvector<32xf16>>) outs(%o0 = %t0, %o1 = %t1) kind load {...}
+        dataflow.task @load_w0 ins(%i = %t0) outs(%o = %s0 : ...) {...}
+        dataflow.task @load_w1 ins(%i = %t1) outs(%o = %s1 : ...) {...}
+    """
+
+    name = "interleave-loads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in functions_of(op):
+            parameters = host_values(function)
+            for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
+                may_share = {value for value in kernel.inputs if value in parameters} - {kernel.inputs[at] for at in kernel.updated}
+                names = symbols_of(kernel)
+                groups = [group for group in _groups(kernel, flat_loads(kernel, may_share)) if _interleave(kernel, group, names)]
+                without_operands(kernel, [kernel.arguments[copy.load.port] for group in groups for copy in group])
+        erase_dead_ops(op)  # how the host laid out what each copy read
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """What one copy reads, once: `words` of `run` tokens each, of what `pack` lays out."""
+
+    load: FlatLoad
+    read: memref.LoadOp
+    pack: PackOp
+    words: int
+    run: int
+
+
+def _groups(kernel: KernelOp, loads: Sequence[FlatLoad]) -> Iterator[list[_Copy]]:
+    """The copies that one port is to bring their words."""
+    alike: dict[tuple[object, ...], list[_Copy]] = {}
+    for load in loads:
+        ports = ports_of(computing_reader(load.out.result))
+        copy = _copy(kernel, load) if ports is not None else None
+        if copy is not None:
+            key = (ports, divided_tensor(copy.pack.source), copy.pack.source.type, copy.pack.layout, load.words)
+            alike.setdefault(key, []).append(copy)
+    for (ports, *_), copies in alike.items():
+        assert isinstance(ports, int)
+        most = -(-len(copies) // ports)
+        groups = [copies[first : first + most] for first in range(0, len(copies), most)]
+        yield from (group for group in groups if len(group) > 1)
+
+
+def _copy(kernel: KernelOp, load: FlatLoad) -> _Copy | None:
+    """What a copy reads; None where it reads a word again, or words are filled up."""
+    pack = kernel.inputs[load.port].owner
+    reads = [op for op in load.task.walk() if isinstance(op, memref.LoadOp) and op.memref is load.task.body.block.args[0]]
+    if not isinstance(pack, PackOp) or len(pack.stripes) > 1 or len(reads) != 1 or load.out.tokens != load.out.distinct_tokens:
+        return None
+    order, words = pack.layout.order, load.words.get_shape()[0]
+    assert isinstance(load.words.element_type, VectorType)
+    (lanes,) = load.words.element_type.get_shape()
+    entries = slot(order.element_count, lanes)
+    run = None if entries is None else lanes // entries
+    return _Copy(load, reads[0], pack, words, run) if run and order.rank and run * words == order.distinct_token_count else None
+
+
+def _interleave(kernel: KernelOp, copies: Sequence[_Copy], names: UniqueNames) -> bool:
+    """One more port for all of them, whose own are left without a reader. False, and nothing happens, where words end inside loops
+    that do not follow one another."""
+    first = copies[0]
+    try:
+        order = taken_in_turn(first.pack.layout.order, len(copies), _extents(first.pack.source)[0], first.run)
+    except ValueError:
+        return False
+    packed = _packed(kernel, copies, order)
+    port = with_operand(kernel, packed, MemRefType(first.load.words.element_type, packed.type.get_shape()))
+    task = min((copy.load.task for copy in copies), key=list(kernel.body.block.ops).index)
+    around = Builder(InsertPoint.before(task))
+    arriving = [around.insert(arriving_words(copy.load, names)).result for copy in copies]
+    block = _dealing(port, arriving, first.words)
+    load = around.insert(TaskOp(names.fresh("load_interleaved"), [port], arriving, block, [], kind=TaskKind.LOAD))
+    if all(BEHIND_LAYERS.on(copy.load.task) for copy in copies):
+        mark_behind_layers(load)
+    for copy, words in zip(copies, arriving, strict=True):
+        _take(copy, words)
+    return True
+
+
+def _extents(value: SSAValue) -> tuple[int, ...]:
+    assert isinstance(value.type, TensorType)
+    return value.type.get_shape()
+
+
+def _packed(kernel: KernelOp, copies: Sequence[_Copy], order: StreamOrder) -> SSAValue[TensorType]:
+    """What all copies read, as the port brings it."""
+    builder, (first, *_) = Builder(InsertPoint.before(kernel)), copies
+    sources = [copy.pack.source for copy in copies]
+    kind = sources[0].type
+    assert isinstance(kind, TensorType)
+    rows, *others = kind.get_shape()
+    whole = builder.insert(tensor.ConcatOp(sources, 0, TensorType(kind.element_type, [rows * len(copies), *others]))).results[0]
+    words = TensorType(first.load.words.element_type, [first.words * len(copies)])
+    packed = builder.insert(PackOp(whole, ItensorType.from_order(order, first.pack.layout.element_type), words)).result
+    whole.name_hint = packed.name_hint = kernel.inputs[first.load.port].name_hint
+    return packed
+
+
+def _dealing(port: SSAValue, arriving: Sequence[SSAValue], words: int) -> Block:
+    """The body of the task that reads all words, and hands one to each of `arriving` in turn."""
+    block = Block(arg_types=[port.type, *(value.type for value in arriving)])
+    memory, *outs = block.args
+    memory.name_hint = port.name_hint
+    builder = Builder(InsertPoint.at_end(block))
+    (word, copy), inside = loop_nest(builder, [Loop(words, 1), Loop(len(outs), 1)], ["word", "copy"])
+    row = inside.insert(arith.MuliOp(word, index_constant(inside, len(outs)))).result
+    read = inside.insert(memref.LoadOp.get(memory, [total(inside, [row, copy])])).res
+    for number, (out, value) in enumerate(zip(outs, arriving, strict=True)):
+        out.name_hint = value.name_hint
+        where_equal(inside, [(copy, number)]).insert(stream.WriteOp(read, out))
+    builder.insert(YieldOp())
+    return block
+
+
+def _take(copy: _Copy, arriving: SSAValue) -> None:
+    """Let the load of a copy take the words that arrive."""
+    task = copy.load.task
+    block = task.body.block
+    words = block.insert_arg(arriving.type, 0)
+    words.name_hint = f"{copy.load.name}_words"
+    Rewriter.replace_op(copy.read, stream.ReadOp(words))
+    block.erase_arg(block.args[1])
+    task.operands[0] = arriving
+    task.kind_attr = None
