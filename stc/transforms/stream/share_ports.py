@@ -20,7 +20,7 @@ from stc.analysis.task_graph import computing_reader
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
-from stc.dialects.facts import BEHIND_LAYERS
+from stc.dialects.facts import BEHIND_LAYERS, SHARED
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
@@ -39,8 +39,9 @@ class SharePorts(ModulePass):
     own, which the C++ bundles into one port. What was the load of a tensor becomes a task that holds it: it fills an array
     from a stream, before anything else and whatever others do, then sends words from there in the order it did before, those of a
     reuse loop again. So no reader waits for another, and words are in the order that `verify-streams` has proved. Which they are
-    says `stc.design_space.shared_ports`. What the kernel updates in place keeps its port, and what is read in part. As small a
-    result is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
+    says `stc.design_space.shared_ports`. What the kernel updates in place keeps its port, and what is read in part, or by
+    contractions that share their multipliers (`stc.shared`): who they are follows from whose words come in turn. As small a result
+    is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
     (`stc.behind_layers`) is put together with its like alone.
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `inputs` (default true): whether tensors that
@@ -93,11 +94,17 @@ def _groups(
     """The loads of `kernel` that share a port, of tensors that `may_share`, in the order in which their readers stand. `total`:
     bytes of the `parameters` of all kernels."""
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
+    own = [load for load in flat_loads(kernel, may_share) if not _is_for_shared(computing_reader(load.out.result))]
     by_reader = {
         load: packed_words(load.words, kernel.inputs[load.port] not in parameters, BEHIND_LAYERS.on(load.task))
-        for load in sorted(flat_loads(kernel, may_share), key=lambda load: position[computing_reader(load.out.result)])
+        for load in sorted(own, key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
+
+
+def _is_for_shared(task: TaskOp) -> bool:
+    """Whether it computes on what others compute on, too: the port that brings their words decides who they are."""
+    return any(SHARED.on(op) for op in task.walk())
 
 
 def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> None:
