@@ -230,6 +230,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
     words = _words(options, "port-bits")
+    narrow = f'narrow=true platform="{options.platform}"' if options.weight_ports == IN_TURN else ""
     pairs = _with_options("pack-products", words)
     adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
     splits = (f"split-reductions{{{searched}}}", "split-arg-max")
@@ -295,7 +296,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
                 "size-streams",  # behind all that is decided for the largest sizes
                 "update-in-place",
-                _with_options("pack-interfaces", words),
+                _with_options("pack-interfaces", words, narrow),
                 f'cancel-packs{{on-chip={options.on_chip} platform="{options.platform}"}}',
                 "verify-streams",
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from xdsl.dialects import func
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from stc.analysis.task_graph import tasks_of
 from stc.diagnostics import CompileError
@@ -16,14 +16,19 @@ from stc.dialects.facts import ENDS_LAYERS
 def operations_behind_layers(function: func.FuncOp) -> set[Operation]:
     """The operations on tensors of `function`, or kernels, that wait for what the layers end with, and those that work for these
     alone, as what makes a parameter of another."""
-    ends = [op for op in function.body.block.ops if ENDS_LAYERS.on(op)]
+    return operations_behind_ends(function.body.block)
+
+
+def operations_behind_ends(block: Block) -> set[Operation]:
+    """The same of the operations of a `block`, of a function or of a kernel on itensors."""
+    ends = [op for op in block.ops if ENDS_LAYERS.on(op)]
     found: set[Operation] = set()
     waiting = [result for end in ends for result in end.results]
     while waiting:
-        users = {use.operation for use in waiting.pop().uses if not isinstance(use.operation, func.ReturnOp)} - found
+        users = {use.operation for use in waiting.pop().uses if use.operation is not block.last_op} - found
         found |= users
         waiting.extend(result for user in users for result in user.results)
-    for op in reversed([*function.body.block.ops] if ends else []):
+    for op in reversed([*block.ops] if ends else []):
         if op not in ends and op.results and all(is_read_behind_layers(result, found) for result in op.results):
             found.add(op)
     return found

@@ -66,3 +66,16 @@ def is_small(packed: Packed, widest: int = WIDEST) -> bool:
     """Whether the array that holds a tensor takes fewer blocks of RAM than the adapter of a port."""
     array = memory_cost("bram", "ram_s2p", packed.word_bits, -(-8 * packed.size // packed.word_bits))
     return array.bram18 < adapter_bram18(packed.word_bits, widest)
+
+
+NARROWEST_BITS = 128
+"""Of the words of a port that several tensors share; an adapter is no cheaper below."""
+
+
+def narrow_word(size: int, available: int, widest: int = WIDEST) -> int:
+    """Bits of the narrowest words in which a port brings `size` bytes while others bring `available` bytes each in words of
+    `widest` bits: what holds the words, and takes tokens out of them, is as wide."""
+    bits = min(NARROWEST_BITS, widest)
+    while bits < widest and size * widest > available * bits:
+        bits *= 2
+    return bits

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from stc.design_space.shared_ports import Packed, shared_ports
+import pytest
+
+from stc.design_space.shared_ports import Packed, narrow_word, shared_ports
 from stc.platforms.adapters import ADAPTER_BRAM18
 
 PORTS = 32
@@ -57,3 +59,13 @@ def test_what_a_launch_begins_with_is_waited_for() -> None:
     packed = {"x": Packed(64, WORD, is_awaited=True), "a": Packed(1000, WORD), "b": Packed(2000, WORD)}
     assert shared_ports(packed, 3000 * PORTS, PORTS) == [["a", "b"]]
     assert shared_ports(packed, (3000 + packed["x"].part) * PORTS, PORTS) == [["x", "a", "b"]]
+
+
+@pytest.mark.parametrize(("size", "available", "bits"), [(1, 0, 512), (64, 256, 128), (64, 255, 256), (64, 128, 256), (64, 127, 512)])
+def test_words_are_as_narrow_as_the_time_of_a_port_lets_them_be(size: int, available: int, bits: int) -> None:
+    """A word of 128 bits takes the time of one of 512: 64 bytes take as long as 256."""
+    assert narrow_word(size, available) == bits
+
+
+def test_words_are_no_wider_than_a_port() -> None:
+    assert narrow_word(64, 0, widest=64) == 64

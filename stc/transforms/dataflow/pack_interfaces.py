@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.builder import Builder
 from xdsl.context import Context
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from stc.analysis.host_work import host_values
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import ports_of
 from stc.diagnostics import CompileError
@@ -26,7 +28,9 @@ from stc.iteration.memory_region import enlarged
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.iteration.round_robin import without_constants
+from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.kernel_results import with_results
+from stc.transforms.dataflow.narrow_words import narrow_words
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,9 @@ class PackInterfaces(ModulePass):
     An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped; but
     for a result of which generics say that one port is enough (`stc.ports`).
 
-    Options: `port_bits` (default 512, a power of two).
+    Options: `port_bits` (default 512, a power of two); `narrow` (default false): whether small parameters that will share a port
+    (`share-ports`) lie in narrower words where that port has the time, since what holds them is as wide as their words;
+    `platform` (default u55c), whose ports these are.
 
         %y = dataflow.kernel @f(%a = %x : tensor<8x16xf32> as !X) -> (tensor<8x16xf32> as !Y) {...}
       becomes
@@ -61,16 +67,31 @@ class PackInterfaces(ModulePass):
     name = "pack-interfaces"
 
     port_bits: int = 512
+    narrow: bool = False
+    platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.port_bits < 8 or self.port_bits & (self.port_bits - 1):
             raise CompileError(f"port_bits is {self.port_bits}", where=self.name, accepted="a power of two of at least 8")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            places = self._pack_operands(kernel)
+            places = self._pack_operands(kernel, self._narrow_words(kernel) if self.narrow else {})
             self._unpack_results(kernel, places)
 
-    def _pack_operands(self, kernel: KernelOp) -> list[Place | None]:
-        """Returns what results update now, for the operands as they are then."""
+    def _narrow_words(self, kernel: KernelOp) -> dict[int, int]:
+        """Bits of words of operands, by index, that are narrower than a port."""
+        function = kernel.parent_op()
+        assert isinstance(function, func.FuncOp)
+        pairs = enumerate(zip(kernel.inputs, kernel.arguments, strict=True))
+        words = [
+            self._packed_type(port.type) if isinstance(port.type, ItensorType) and _is_plain(value.type)
+            and index not in kernel.updated and port.type.order.is_static else None
+            for index, (value, port) in pairs
+        ]  # fmt: skip
+        return narrow_words(kernel, host_values(function), load_platform(self.platform).memory, words)
+
+    def _pack_operands(self, kernel: KernelOp, narrow: Mapping[int, int]) -> list[Place | None]:
+        """Returns what results update now, for the operands as they are then. `narrow`: bits of words, by operand, fewer than a
+        port has."""
         builder = Builder(InsertPoint.before(kernel))
         operands: list[SSAValue] = []
         packed: dict[tuple[SSAValue, StreamOrder, tuple[Attribute, ...]], PackOp] = {}
@@ -88,7 +109,8 @@ class PackInterfaces(ModulePass):
                 operands[-1].name_hint = operand.name_hint
                 continue
             ports = _stripes_of_argument(port)
-            types = [self._packed_type(stripe.type) for stripe in ports if isinstance(stripe.type, ItensorType)]
+            bits = narrow.get(index, self.port_bits) if len(ports) == 1 else self.port_bits
+            types = [packed_type(stripe.type, bits) for stripe in ports if isinstance(stripe.type, ItensorType)]
             key = (operand, port.type.order.largest.without_reuse(), tuple(types))
             if key not in packed:
                 packed[key] = builder.insert(PackOp(operand, at_largest(port.type), *types))

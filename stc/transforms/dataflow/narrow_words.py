@@ -1,0 +1,76 @@
+"""Which operands of a kernel lie in narrower words than a port brings: small parameters that will share one (`share-ports`)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import TensorType, VectorType
+from xdsl.ir import BlockArgument, SSAValue
+
+from stc.analysis.behind_layers import is_read_behind_layers, operations_behind_ends
+from stc.analysis.kernel_memory import bits_of, tensor_bytes
+from stc.design_space.shared_ports import Packed, is_small, narrow_word
+from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.facts import SHARED
+from stc.dialects.itensor import ItensorType
+from stc.iteration.bus_words import power_of_two
+from stc.platforms.platform import ExternalMemory
+
+
+@dataclass(frozen=True)
+class _Small:
+    """An operand that will share a port: its number, bytes, bits of a token, and what operands of one port have in common."""
+
+    index: int
+    size: int
+    token: int
+    group: tuple[bool, str]
+
+
+def narrow_words(
+    kernel: KernelOp, parameters: Container[SSAValue], memory: ExternalMemory, words: Sequence[TensorType[VectorType] | None]
+) -> dict[int, int]:
+    """Bits of the words of operands, by index, that may be narrower than `words`, as wide as they can be; None: not asked.
+
+    A port of narrow words takes longer for as many bytes; it may take as long as each other port, if those that are no parameters'
+    have theirs and the rest of all parameters is spread evenly: of layers, or of what follows the last.
+    """
+    behind = operations_behind_ends(kernel.body.block)
+    known = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value in parameters]
+    last = {port for port in known if is_read_behind_layers(port, behind)}
+    small = [(port, kind) for port in known if (kind := words[port.index]) is not None and _is_small(kind, memory)]
+    given = [
+        _Small(port.index, tensor_bytes(kind), _token_bits(port, kind), (port in last, str(kind.element_type.element_type)))
+        for port, kind in small
+        if not _is_for_shared(port)
+    ]
+    others = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
+    narrow: dict[int, int] = {}
+    for group in dict.fromkeys(small.group for small in given):
+        own = [small for small in given if small.group == group]
+        total = sum(_bytes(kernel, port) for port in known if (port in last) == group[0])
+        bits = narrow_word(sum(small.size for small in own), total // max(1, memory.max_ports - others), memory.word_bits)
+        widest = min(memory.word_bits, max(bits, *(small.token for small in own)))  # words of a port are alike
+        narrow |= {small.index: widest for small in own if len(own) > 1}
+    return narrow
+
+
+def _token_bits(port: BlockArgument, kind: TensorType[VectorType]) -> int:
+    assert isinstance(port.type, ItensorType)
+    return power_of_two(port.type.order.element_count) * bits_of(kind.element_type.element_type)
+
+
+def _bytes(kernel: KernelOp, port: BlockArgument) -> int:
+    return tensor_bytes(kernel.inputs[port.index].type)
+
+
+def _is_small(kind: TensorType[VectorType], memory: ExternalMemory) -> bool:
+    size = tensor_bytes(kind)
+    return is_small(Packed(size, 8 * size // kind.get_shape()[0]), memory.word_bits)
+
+
+def _is_for_shared(port: BlockArgument) -> bool:
+    """Whether contractions take it that share their multipliers."""
+    tasks = [use.operation for use in port.uses if isinstance(use.operation, TaskOp) and isinstance(port.type, ItensorType)]
+    return any(SHARED.on(op) for task in tasks for op in task.walk())
