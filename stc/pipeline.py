@@ -219,7 +219,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" platform="{options.platform}"'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
-    own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there are no loads and stores in the end
+    own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there is one load in the end
     turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
     alike = " shared=true" if options.contractions == SHARED else ""
     repeated = f" layers={options.layers}" if options.layers > 1 else ""
@@ -255,7 +255,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     dies = f'assign-dies{{strategy="{options.dies}"{scheduled} platform="{options.platform}"}}'
     # By what FIFOs take; which then get deeper where they cross, so that it is checked once more.
     placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
-    layers = (f"{REPEAT_LAYERS}{{count={options.layers}}}",) if options.layers > 1 else ()
+    layers = (_with_options(REPEAT_LAYERS, f"count={options.layers}", words),) if options.layers > 1 else ()
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f'platform="{options.platform}"{own}'
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import networkx as nx
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.kernel_memory import bits_of
@@ -62,9 +63,9 @@ def computing_reader(value: SSAValue) -> TaskOp:
     return computing_reader(reader.outs[0]) if goes_on else reader
 
 
-def ports_of(op: TaskOp | KernelOp) -> int | None:
-    """How many memory ports move what generics in it and their copies divide (`stc.ports`); None where none says any number."""
-    return max((ports for each in op.walk() if (ports := PORTS.of(each)) is not None), default=None)
+def ports_of_results(op: TaskOp | KernelOp) -> int:
+    """How many memory ports store what generics in it and their copies make (`stc.ports`); 0 where each has its own."""
+    return max((ports[-1] for each in op.walk() if isinstance(each, GenericOp) and (ports := PORTS.of(each))), default=0)
 
 
 def tasks_behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:

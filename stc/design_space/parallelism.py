@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
-from math import ceil
+from math import floor
 from typing import TypeAlias
 
 from stc.design_space.makespan import Dependence, Makespan
@@ -49,7 +49,7 @@ class MemoryOperand:
     a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
     `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
     the time; None: its ports are its own. `part`: of the time that a port has, what moving it for one copy takes at most, so that
-    one does for several in turn; of what is made, one for all or none."""
+    one does for several in turn; of what is made, one for all or none. `input`: which one of the computation's, None: a result."""
 
     tensor: str
     is_divided: bool
@@ -59,6 +59,14 @@ class MemoryOperand:
     follows: frozenset[str] | None = None
     is_dealt: bool = False
     part: Fraction = Fraction(1)
+    input: int | None = None
+
+    def ports_in_turn(self, parallelism: Parallelism) -> int:
+        """Ports each of which moves it for several copies in turn; 0 where each copy has its own."""
+        each = floor(1 / self.part)
+        is_wide = self.at_once is not None and parallelism.lanes > self.at_once
+        count = 0 if each == 1 or is_wide else -(-parallelism.copies // each)
+        return count if count < parallelism.copies and (count == 1 or not self.is_written) else 0
 
     @property
     def key(self) -> PortKey:
@@ -67,10 +75,9 @@ class MemoryOperand:
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
-        in_turn = ceil(self.part * parallelism.copies)
-        if self.part < 1 and (in_turn == 1 or not self.is_written):
-            return in_turn
         wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
+        if in_turn := self.ports_in_turn(parallelism):
+            return in_turn
         return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
 
 
@@ -164,11 +171,6 @@ class Work:
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports, if it were alone."""
         return sum(operand.ports(parallelism) for operand in self.memory)
-
-    def ports_in_turn(self, parallelism: Parallelism) -> int | None:
-        """Ports that move what copies divide, each for several in turn; None where each copy has its own."""
-        counts = [ceil(operand.part * parallelism.copies) for operand in self.memory if operand.part < 1]
-        return max(counts) if counts and max(counts) < parallelism.copies else None
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,10 @@ def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
     return None if all(0 < parts < BOUND for parts in value) else f"expected parts from 1 to {BOUND - 1}"
 
 
+def _numbers_of_ports(op: Operation, value: tuple[int, ...]) -> str | None:
+    return None if value and all(0 <= ports < BOUND for ports in value) else f"expected numbers of ports from 0 to {BOUND - 1}"
+
+
 Multipliers: TypeAlias = Literal["pairs", "dsp", "lut"]
 """What integer products are made of: half a DSP each, as one of two that share it (`pack-products`), a DSP, or LUTs."""
 
@@ -255,9 +259,16 @@ DEALT = Fact[tuple[int, ...]](
     _parts_of_loops,
 )
 """The same of each copy, whose iterations the parts get in turn: of two one gets the first, the third, ... of a loop."""
-PORTS = _number("stc.ports", _count)
-"""Of a generic, and of its copies: how many memory ports bring them a parameter that the copies divide, each to several in turn
-(`interleave-loads`); one for each copy where nothing is said."""
+PORTS = Fact[tuple[int, ...]](
+    "stc.ports",
+    DenseArrayBase,
+    lambda attribute: tuple(int(count) for count in attribute.get_values()),
+    lambda counts: DenseArrayBase.from_list(i64, counts),
+    _numbers_of_ports,
+)
+"""How many memory ports move what copies of a generic divide, each for several in turn: one number for each input, and one for
+results; 0 where each copy has its own. Once it is divided, each slice of an input says it of itself (`interleave-loads`), and a
+copy of its results (`pack-interfaces`)."""
 SHARED = _mark("stc.shared")
 """A generic whose multipliers are those of others, too, which compute one after the other (`share-contractions`)."""
 STRIPE = _mark("stc.stripe")

@@ -45,14 +45,7 @@ def interleaved(part: StreamOrder, parts: int, dimension: int) -> StreamOrder:
 
     The inverse of `round_robin_parts` up to constants: it moves the slices to where they lie in the whole. `part` is exact.
     """
-    if parts == 1:
-        return part
-    inner = len(part.loops)
-    step = part.static_shape[dimension]
-    coordinates = list(part.coordinates)
-    old = part.coordinates[dimension]
-    coordinates[dimension] = Coordinate((*old.loops, inner), old.constant)
-    return StreamOrder(part.element, (*part.loops, Loop(parts, step)), tuple(coordinates))
+    return part if parts == 1 else _with_loop(part, len(part.loops), Loop(parts, part.static_shape[dimension]), dimension)
 
 
 def taken_in_turn(part: StreamOrder, parts: int, extent: int, run: int) -> StreamOrder:

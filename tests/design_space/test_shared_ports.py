@@ -61,7 +61,10 @@ def test_what_a_launch_begins_with_is_waited_for() -> None:
     assert shared_ports(packed, (3000 + packed["x"].part) * PORTS, PORTS) == [["x", "a", "b"]]
 
 
-@pytest.mark.parametrize(("size", "available", "bits"), [(1, 0, 512), (64, 256, 128), (64, 255, 256), (64, 128, 256), (64, 127, 512)])
+NARROWED = [(1, 0, 512), (64, 256, 128), (64, 255, 256), (64, 128, 256), (64, 127, 512)]
+
+
+@pytest.mark.parametrize(("size", "available", "bits"), NARROWED)
 def test_words_are_as_narrow_as_the_time_of_a_port_lets_them_be(size: int, available: int, bits: int) -> None:
     """A word of 128 bits takes the time of one of 512: 64 bytes take as long as 256."""
     assert narrow_word(size, available) == bits

@@ -1,13 +1,13 @@
 // RUN: stc-opt %s -p 'interleave-loads' --split-input-file | filecheck %s
 
-// Two copies take a scale now and then, and say that one port is enough: the host lays out a word for each in turn.
+// Two copies take a scale now and then, and their slices say that one port is enough: the host lays out a word for each in turn.
 // SHOW: func.func .*?\(|tensor.concat .*|dataflow.pack .*|dataflow.kernel .*?\)|stream\.create .*?:|dataflow.task .*|memref.load .*|stream\.(read|write) .*|scf\.\w+ .*|arith\.(cmpi|muli|addi) .*
 !part = !itensor.itensor<1x8xf16, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !s = !stream.stream<vector<8xf16>, depth: 2>
 !words = memref<4xvector<8xf16>>
 func.func @scaled(%w: tensor<4x16xf16> {stc.parameter}) -> (tensor<4xvector<8xf16>>, tensor<4xvector<8xf16>>) {
-  %w0 = tensor.extract_slice %w[0, 0] [2, 16] [1, 1] {stc.stripe} : tensor<4x16xf16> to tensor<2x16xf16>
-  %w1 = tensor.extract_slice %w[2, 0] [2, 16] [1, 1] {stc.stripe} : tensor<4x16xf16> to tensor<2x16xf16>
+  %w0 = tensor.extract_slice %w[0, 0] [2, 16] [1, 1] {stc.stripe, stc.ports = array<i64: 1>} : tensor<4x16xf16> to tensor<2x16xf16>
+  %w1 = tensor.extract_slice %w[2, 0] [2, 16] [1, 1] {stc.stripe, stc.ports = array<i64: 1>} : tensor<4x16xf16> to tensor<2x16xf16>
   %p0 = dataflow.pack %w0 : tensor<2x16xf16> as !part -> tensor<4xvector<8xf16>>
   %p1 = dataflow.pack %w1 : tensor<2x16xf16> as !part -> tensor<4xvector<8xf16>>
   %r0, %r1 = dataflow.kernel @k(%m0 = %p0 : tensor<4xvector<8xf16>> as !words, %m1 = %p1 : tensor<4xvector<8xf16>> as !words) -> (tensor<4xvector<8xf16>> as !words, tensor<4xvector<8xf16>> as !words) {
@@ -40,7 +40,7 @@ func.func @scaled(%w: tensor<4x16xf16> {stc.parameter}) -> (tensor<4xvector<8xf1
       %c4 = arith.constant 4 : index
       scf.for %word = %c0 to %c4 step %c1 {
         %0 = stream.read %i : !s
-        %1 = arith.mulf %0, %0 {stc.ports = 1 : i32} : vector<8xf16>
+        %1 = arith.mulf %0, %0 : vector<8xf16>
         memref.store %1, %m[%word] : !words
       }
       dataflow.yield
@@ -52,7 +52,7 @@ func.func @scaled(%w: tensor<4x16xf16> {stc.parameter}) -> (tensor<4xvector<8xf1
       %c4 = arith.constant 4 : index
       scf.for %word = %c0 to %c4 step %c1 {
         %0 = stream.read %i : !s
-        %1 = arith.mulf %0, %0 {stc.ports = 1 : i32} : vector<8xf16>
+        %1 = arith.mulf %0, %0 : vector<8xf16>
         memref.store %1, %m[%word] : !words
       }
       dataflow.yield
@@ -105,9 +105,9 @@ func.func @scaled(%w: tensor<4x16xf16> {stc.parameter}) -> (tensor<4xvector<8xf1
 !s = !stream.stream<vector<8xf16>, depth: 2>
 !words = memref<4xvector<8xf16>>
 func.func @two_ports(%w: tensor<6x16xf16> {stc.parameter}) -> (tensor<4xvector<8xf16>>, tensor<4xvector<8xf16>>, tensor<4xvector<8xf16>>) {
-  %w0 = tensor.extract_slice %w[0, 0] [2, 16] [1, 1] {stc.stripe} : tensor<6x16xf16> to tensor<2x16xf16>
-  %w1 = tensor.extract_slice %w[2, 0] [2, 16] [1, 1] {stc.stripe} : tensor<6x16xf16> to tensor<2x16xf16>
-  %w2 = tensor.extract_slice %w[4, 0] [2, 16] [1, 1] {stc.stripe} : tensor<6x16xf16> to tensor<2x16xf16>
+  %w0 = tensor.extract_slice %w[0, 0] [2, 16] [1, 1] {stc.stripe, stc.ports = array<i64: 2>} : tensor<6x16xf16> to tensor<2x16xf16>
+  %w1 = tensor.extract_slice %w[2, 0] [2, 16] [1, 1] {stc.stripe, stc.ports = array<i64: 2>} : tensor<6x16xf16> to tensor<2x16xf16>
+  %w2 = tensor.extract_slice %w[4, 0] [2, 16] [1, 1] {stc.stripe, stc.ports = array<i64: 2>} : tensor<6x16xf16> to tensor<2x16xf16>
   %p0 = dataflow.pack %w0 : tensor<2x16xf16> as !part -> tensor<4xvector<8xf16>>
   %p1 = dataflow.pack %w1 : tensor<2x16xf16> as !part -> tensor<4xvector<8xf16>>
   %p2 = dataflow.pack %w2 : tensor<2x16xf16> as !part -> tensor<4xvector<8xf16>>
@@ -152,7 +152,7 @@ func.func @two_ports(%w: tensor<6x16xf16> {stc.parameter}) -> (tensor<4xvector<8
       %c4 = arith.constant 4 : index
       scf.for %word = %c0 to %c4 step %c1 {
         %0 = stream.read %i : !s
-        %1 = arith.mulf %0, %0 {stc.ports = 2 : i32} : vector<8xf16>
+        %1 = arith.mulf %0, %0 : vector<8xf16>
         memref.store %1, %m[%word] : !words
       }
       dataflow.yield
@@ -164,7 +164,7 @@ func.func @two_ports(%w: tensor<6x16xf16> {stc.parameter}) -> (tensor<4xvector<8
       %c4 = arith.constant 4 : index
       scf.for %word = %c0 to %c4 step %c1 {
         %0 = stream.read %i : !s
-        %1 = arith.mulf %0, %0 {stc.ports = 2 : i32} : vector<8xf16>
+        %1 = arith.mulf %0, %0 : vector<8xf16>
         memref.store %1, %m[%word] : !words
       }
       dataflow.yield
@@ -176,7 +176,7 @@ func.func @two_ports(%w: tensor<6x16xf16> {stc.parameter}) -> (tensor<4xvector<8
       %c4 = arith.constant 4 : index
       scf.for %word = %c0 to %c4 step %c1 {
         %0 = stream.read %i : !s
-        %1 = arith.mulf %0, %0 {stc.ports = 2 : i32} : vector<8xf16>
+        %1 = arith.mulf %0, %0 : vector<8xf16>
         memref.store %1, %m[%word] : !words
       }
       dataflow.yield

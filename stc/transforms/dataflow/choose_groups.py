@@ -16,7 +16,7 @@ from stc.analysis.host_parts import given_arguments
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes, tensor_bytes
 from stc.analysis.run_time_sizes import RunTimeSizes
-from stc.analysis.task_graph import ports_of
+from stc.analysis.task_graph import ports_of_results
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.design_space.turns import after_all, chains
 from stc.diagnostics import CompileError
@@ -30,7 +30,7 @@ from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
 from stc.transforms.dataflow.connections import converter_bytes
 from stc.transforms.dataflow.kernel_results import refuse_in_place
-from stc.transforms.dataflow.slices import divided_tensor
+from stc.transforms.dataflow.slices import ports_of_slice
 from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_results
 from stc.transforms.stream.names import UniqueNames
@@ -122,25 +122,24 @@ def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[lis
 def _interleaved(
     kernels: Sequence[KernelOp], parameters: Container[SSAValue], shared: Mapping[SSAValue, int]
 ) -> dict[SSAValue, int]:
-    """The number of the port that brings each slice of a parameter, for copies that say how many ports bring all (`stc.ports`)."""
+    """The number of the port that brings each slice of a parameter for one of several copies (`stc.ports`)."""
     slices: dict[tuple[int, SSAValue], list[SSAValue]] = {}
-    for kernel in kernels:
-        if (ports := ports_of(kernel)) is not None:
-            for operand in (each for each in _outside(kernel) if each in parameters and each not in shared):
-                slices.setdefault((ports, divided_tensor(operand)), []).append(operand)
+    for operand in [each for kernel in kernels for each in _outside(kernel) if each in parameters and each not in shared]:
+        if (said := ports_of_slice(operand)) is not None:
+            slices.setdefault(said, []).append(operand)
     found: dict[SSAValue, int] = {}
     first = len({*shared.values()})
     for (ports, _), operands in slices.items():
         most = -(-len(operands) // ports)
         found |= {operand: first + at // most for at, operand in enumerate(operands)}
-        first += ports
+        first += -(-len(operands) // most)
     return found
 
 
 def _put_together(kernels: Sequence[KernelOp], stored: Mapping[SSAValue, int]) -> dict[SSAValue, int]:
     """The number of the port by which results leave of copies that say that one is enough: those that one operation puts together.
     """
-    made = [result for kernel in kernels if ports_of(kernel) == 1 for result in _retained(kernel) if result not in stored]
+    made = [result for kernel in kernels if ports_of_results(kernel) == 1 for result in _retained(kernel) if result not in stored]
     users = {result: next(use.operation for use in result.uses if not isinstance(use.operation, KernelOp)) for result in made}
     numbers = {user: number for number, user in enumerate(dict.fromkeys(users.values()), len({*stored.values()}))}
     return {result: numbers[user] for result, user in users.items()}

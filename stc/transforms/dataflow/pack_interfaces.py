@@ -16,7 +16,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import host_values
 from stc.analysis.kernel_memory import bits_of
-from stc.analysis.task_graph import ports_of
+from stc.analysis.task_graph import ports_of_results
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, Place, TaskOp, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
@@ -231,14 +231,14 @@ def _stripes_of_result(value: SSAValue) -> Sequence[SSAValue]:
     merge = value.owner
     if not isinstance(merge, MergeOp) or not value.has_one_use() or not _are_stripes(value, merge.inputs):
         return [value]
-    return [value] if all(_ports_of_maker(part) == 1 for part in merge.inputs) else merge.inputs
+    return [value] if all(_leaves_by_one_port(part) for part in merge.inputs) else merge.inputs
 
 
-def _ports_of_maker(value: SSAValue) -> int | None:
-    """How many ports move what the task that makes `value` and its copies divide; None where nothing is said."""
+def _leaves_by_one_port(value: SSAValue) -> bool:
+    """Whether the task that makes `value` says that one port is enough for what it and its copies make."""
     while isinstance(value.owner, ForkOp | CastOp):
         value = value.owner.operands[0]
-    return ports_of(value.owner) if isinstance(value.owner, TaskOp) else None
+    return isinstance(value.owner, TaskOp) and ports_of_results(value.owner) == 1
 
 
 def _are_stripes(full: SSAValue, parts: Sequence[SSAValue]) -> bool:

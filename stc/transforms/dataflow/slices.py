@@ -1,14 +1,21 @@
-"""Tensors outside of kernels that are slices of one, for copies of a computation."""
+"""Slices of tensors outside of kernels, which copies of a computation read."""
 
 from __future__ import annotations
 
 from xdsl.dialects import tensor
 from xdsl.ir import SSAValue
 
+from stc.dialects.facts import PORTS
 from stc.dialects.use_def import through_reshapes
 
 
-def divided_tensor(value: SSAValue) -> SSAValue:
-    """The tensor of which `value` is a slice, perhaps reshaped; itself where it is none."""
+def ports_of_slice(value: SSAValue) -> tuple[int, SSAValue] | None:
+    """By how many memory ports `value`, a slice, comes with its like, and of which tensor these are; None where it has its own."""
     made = through_reshapes(value).owner
-    return divided_tensor(made.source) if isinstance(made, tensor.ExtractSliceOp) else value
+    said = PORTS.of(made) if isinstance(made, tensor.ExtractSliceOp) else None
+    return (said[-1], _divided(made.source)) if said and isinstance(made, tensor.ExtractSliceOp) else None
+
+
+def _divided(value: SSAValue) -> SSAValue:
+    made = through_reshapes(value).owner
+    return _divided(made.source) if isinstance(made, tensor.ExtractSliceOp) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -187,7 +187,7 @@ def give_parallelism(computation: Computation, decision: Parallelism) -> None:
         SHARED.put(generic, None)
     if decision.rows > 1:
         ROWS.put(generic, decision.rows)
-    if (ports := computation.work.ports_in_turn(decision)) is not None:
+    if any(ports := computation.ports_in_turn(decision)):
         PORTS.put(generic, ports)
     if decision.adders_in_luts:
         for adder in adders_of(generic):
@@ -259,6 +259,12 @@ class Computation:
     divided: int | None
     dealt: int | None
     work: Work
+
+    def ports_in_turn(self, decision: Parallelism) -> tuple[int, ...]:
+        """Ports that move what copies divide, each for several in turn: of each input, and of results; 0 where each copy has its
+        own."""
+        counts = {operand.input: operand.ports_in_turn(decision) for operand in self.work.memory}
+        return tuple(counts.get(index, 0) for index in (*range(len(self.generic.inputs)), None))
 
 
 def computations(
@@ -445,7 +451,7 @@ def _work(
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         lanes_are_terms=terms,
-        memory=_in_step(_memory_operands(generic, divided, made, names)),
+        memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         lane=_lane(generic),
         task=CONTROL,
@@ -512,13 +518,13 @@ def _memory_operands(
     No fewer ports than are emitted: a tensor whose neighbour on chip has narrower tokens comes through fewer.
     """
     loops, last = GenericLoops(generic), _lane_loop(generic)
-    for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
+    for index, (value, dims) in enumerate(zip(generic.inputs, loops.input_dims, strict=True)):
         at_once = _entries_at_once(value, names.port_bits) if dims and dims[-1] == last else None
         for source, is_joined in names.sources(value, made):  # what is put together is cut behind its loads
             of_one = source in names.handed_on
             is_divided = divided in dims and not (is_joined or of_one)
             port, part = names.ports.get(source), names.part_of_port(value, dims, generic) if is_divided else Fraction(1)
-            yield MemoryOperand(names.tensor(source), is_divided, None if of_one else at_once, port, part=part)
+            yield MemoryOperand(names.tensor(source), is_divided, None if of_one else at_once, port, part=part, input=index)
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
         at_once = None if loops.reductions else _entries_at_once(value, names.port_bits)  # sums leave one by one
         is_divided = divided in dims
@@ -527,13 +533,6 @@ def _memory_operands(
                 stored = use.operation.operands[use.index]
                 port, part = names.stores.get(stored), names.part_of_port(value, dims, generic) if is_divided else Fraction(1)
                 yield MemoryOperand(names.tensor(stored), is_divided, at_once, port, is_written=True, part=part)
-
-
-def _in_step(operands: Iterable[MemoryOperand]) -> tuple[MemoryOperand, ...]:
-    """Those that take parts of a port's time all take as much as the one that takes most: a generic says one number of ports."""
-    given = tuple(operands)
-    most = max((each.part for each in given if each.part < 1), default=Fraction(1))
-    return tuple(replace(each, part=most) if each.part < 1 else each for each in given)
 
 
 def _entries_at_once(value: SSAValue, port_bits: int) -> int:

@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
-from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, STRIPE
+from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, PORTS, STRIPE
 from stc.iteration.reshape import Groups, divide_outermost, outermost, positions
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import started_alike, stc_attributes, tensor_like
@@ -142,6 +142,9 @@ def _part(
         _slice(generic, value, dims.index(loop), number, copies[loop]) if loop in dims else value
         for value, dims in zip(generic.inputs, loops.input_dims, strict=True)
     ]
+    *ports, of_results = PORTS.of(generic) or (*(0 for _ in inputs), 0)
+    for value, count in zip(inputs, ports, strict=True):
+        _say_ports(value, count)
     outputs = [
         _start(generic, value, dims.index(loop), copies[loop])
         for value, dims in zip(generic.outputs, loops.output_dims, strict=True)
@@ -157,6 +160,9 @@ def _part(
     part.attributes |= stc_attributes(generic)
     NAME.put(part, f"{name_of(generic)}_{number}")
     COPIES.put(part, (*copies[:loop], 1, *copies[loop + 1 :]))
+    PORTS.drop(part)
+    if of_results:
+        PORTS.put(part, (*(0 for _ in inputs), of_results))
     for old, new in zip(generic.results, part.results, strict=True):
         new.name_hint = f"{old.name_hint or name_of(generic)}_{number}"
     Rewriter.insert_op(part, InsertPoint.before(generic))
@@ -194,6 +200,15 @@ def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: i
     made.result.name_hint = f"{name}_{number}"
     _insert_behind(made, value, generic)
     return made.result
+
+
+def _say_ports(value: SSAValue, count: int) -> None:
+    """Say of a slice of memory how many ports bring its like to all copies; of one that others want, too, nothing."""
+    if isinstance(made := value.owner, tensor.ExtractSliceOp):
+        if count and not made.result.uses:
+            PORTS.put(made, (count,))
+        else:
+            PORTS.drop(made)
 
 
 def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:

@@ -9,12 +9,12 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, tensor
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, VectorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.task_graph import computing_reader, ports_of
+from stc.analysis.task_graph import computing_reader, tasks_behind
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS
@@ -22,7 +22,7 @@ from stc.dialects.itensor import ItensorType
 from stc.iteration.bus_words import slot
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.round_robin import taken_in_turn
-from stc.transforms.dataflow.slices import divided_tensor
+from stc.transforms.dataflow.slices import ports_of_slice
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.stream.flat_loads import FlatLoad, arriving_words, flat_loads
@@ -34,7 +34,7 @@ from stc.transforms.stream.names import UniqueNames, symbols_of
 
 @dataclass(frozen=True)
 class InterleaveLoads(ModulePass):
-    """Let as many memory ports as a generic says (`stc.ports`) bring its copies a parameter that they divide, each to several.
+    """Let as many memory ports as slices of a parameter say (`stc.ports`) bring them to copies of a computation, each to several.
 
     A copy that adds up the sums of groups takes one scale where others take a group of weights: a port of its own would stand idle.
     So the host lays out what is for several copies in one tensor, a word for each in turn, and one task `load_interleaved` reads
@@ -42,13 +42,15 @@ class InterleaveLoads(ModulePass):
     before. Copies have to read words of one type, each once; others keep their ports. It stands before `share-ports`, which has
     an array for what is read again.
 
+        %w0 = tensor.extract_slice %w[0, 0] [4, 32] [1, 1] {stc.ports = array<i64: 1>} : tensor<8x32xf16> to tensor<4x32xf16>
+        %w1 = tensor.extract_slice %w[4, 0] [4, 32] [1, 1] {stc.ports = array<i64: 1>} : tensor<8x32xf16> to tensor<4x32xf16>
         %p0 = dataflow.pack %w0 : tensor<4x32xf16> as !W -> tensor<4xvector<32xf16>>
         %p1 = dataflow.pack %w1 : tensor<4x32xf16> as !W -> tensor<4xvector<32xf16>>
         dataflow.task @load_w0 ins(%m = %p0 : memref<4xvector<32xf16>>) outs(%o = %s0 : ...) kind load {...}
         dataflow.task @load_w1 ins(%m = %p1 : memref<4xvector<32xf16>>) outs(%o = %s1 : ...) kind load {...}
-      becomes, where readers of %s0 and %s1 say stc.ports = 1,
-        %w = tensor.concat dim(0) %w0, %w1 : (tensor<4x32xf16>, tensor<4x32xf16>) -> tensor<8x32xf16>
-        %p = dataflow.pack %w : tensor<8x32xf16> as !V -> tensor<8xvector<32xf16>>
+      becomes
+        %w01 = tensor.concat dim(0) %w0, %w1 : (tensor<4x32xf16>, tensor<4x32xf16>) -> tensor<8x32xf16>
+        %p = dataflow.pack %w01 : tensor<8x32xf16> as !V -> tensor<8xvector<32xf16>>
         dataflow.task @load_interleaved ins(%m = %p : memref<8xvector<32xf16>>) outs(%o0 = %t0, %o1 = %t1) kind load {...}
         dataflow.task @load_w0 ins(%i = %t0) outs(%o = %s0 : ...) {...}
         dataflow.task @load_w1 ins(%i = %t1) outs(%o = %s1 : ...) {...}
@@ -62,60 +64,70 @@ class InterleaveLoads(ModulePass):
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
                 may_share = {value for value in kernel.inputs if value in parameters} - {kernel.inputs[at] for at in kernel.updated}
                 names = symbols_of(kernel)
-                groups = [group for group in _groups(kernel, flat_loads(kernel, may_share)) if _interleave(kernel, group, names)]
-                without_operands(kernel, [kernel.arguments[copy.load.port] for group in groups for copy in group])
+                dropped: list[BlockArgument] = []
+                for group in _groups(kernel, flat_loads(kernel, may_share)):
+                    if (order := _order(group)) is not None:
+                        _interleave(kernel, group, order, names)
+                        dropped += [kernel.arguments[copy.load.port] for copy in group]
+                without_operands(kernel, dropped)
         erase_dead_ops(op)  # how the host laid out what each copy read
 
 
 @dataclass(frozen=True)
 class _Copy:
-    """What one copy reads, once: `words` of `run` tokens each, of what `pack` lays out."""
+    """What one copy reads, once: `words` of `run` tokens each, of what `pack` lays out, a slice of `tensor`; `ports` bring all."""
 
     load: FlatLoad
     read: memref.LoadOp
     pack: PackOp
+    ports: int
+    tensor: SSAValue
     words: int
     run: int
 
 
 def _groups(kernel: KernelOp, loads: Sequence[FlatLoad]) -> Iterator[list[_Copy]]:
-    """The copies that one port is to bring their words."""
+    """The copies that one port is to bring their words. None waits for another: they read in step."""
     alike: dict[tuple[object, ...], list[_Copy]] = {}
     for load in loads:
-        ports = ports_of(computing_reader(load.out.result))
-        copy = _copy(kernel, load) if ports is not None else None
-        if copy is not None:
-            key = (ports, divided_tensor(copy.pack.source), copy.pack.source.type, copy.pack.layout, load.words)
-            alike.setdefault(key, []).append(copy)
-    for (ports, *_), copies in alike.items():
-        assert isinstance(ports, int)
-        most = -(-len(copies) // ports)
-        groups = [copies[first : first + most] for first in range(0, len(copies), most)]
-        yield from (group for group in groups if len(group) > 1)
+        if (copy := _copy(kernel, load)) is not None:
+            alike.setdefault((copy.ports, copy.tensor, copy.pack.source.type, copy.pack.layout, load.words), []).append(copy)
+    behind = tasks_behind(kernel) if alike else {}
+    for copies in [*alike.values()]:
+        most = -(-len(copies) // copies[0].ports)
+        for group in (copies[first : first + most] for first in range(0, len(copies), most)):
+            readers = [computing_reader(copy.load.out.result) for copy in group]
+            if len(group) > 1 and not any(other in behind[one] for one in readers for other in readers):
+                yield group
 
 
 def _copy(kernel: KernelOp, load: FlatLoad) -> _Copy | None:
-    """What a copy reads; None where it reads a word again, or words are filled up."""
+    """What a copy reads, if a port is to bring others theirs; None where it reads a word again, or words are filled up."""
     pack = kernel.inputs[load.port].owner
-    reads = [op for op in load.task.walk() if isinstance(op, memref.LoadOp) and op.memref is load.task.body.block.args[0]]
-    if not isinstance(pack, PackOp) or len(pack.stripes) > 1 or len(reads) != 1 or load.out.tokens != load.out.distinct_tokens:
+    if not isinstance(pack, PackOp) or len(pack.stripes) > 1 or (said := ports_of_slice(pack.source)) is None:
         return None
+    reads = [op for op in load.task.walk() if isinstance(op, memref.LoadOp) and op.memref is load.task.body.block.args[0]]
     order, words = pack.layout.order, load.words.get_shape()[0]
     assert isinstance(load.words.element_type, VectorType)
     (lanes,) = load.words.element_type.get_shape()
     entries = slot(order.element_count, lanes)
-    run = None if entries is None else lanes // entries
-    return _Copy(load, reads[0], pack, words, run) if run and order.rank and run * words == order.distinct_token_count else None
+    run = 0 if entries is None else lanes // entries
+    is_once = len(reads) == 1 and load.out.tokens == load.out.distinct_tokens == run * words
+    return _Copy(load, reads[0], pack, *said, words, run) if run and is_once else None
 
 
-def _interleave(kernel: KernelOp, copies: Sequence[_Copy], names: UniqueNames) -> bool:
-    """One more port for all of them, whose own are left without a reader. False, and nothing happens, where words end inside loops
-    that do not follow one another."""
+def _order(copies: Sequence[_Copy]) -> StreamOrder | None:
+    """How the words of all lie in one tensor; None where they end inside loops that do not follow one another."""
     first = copies[0]
     try:
-        order = taken_in_turn(first.pack.layout.order, len(copies), _extents(first.pack.source)[0], first.run)
+        return taken_in_turn(first.pack.layout.order, len(copies), _extents(first.pack.source)[0], first.run)
     except ValueError:
-        return False
+        return None
+
+
+def _interleave(kernel: KernelOp, copies: Sequence[_Copy], order: StreamOrder, names: UniqueNames) -> None:
+    """One more port for all of them, whose own are left without a reader."""
+    first = copies[0]
     packed = _packed(kernel, copies, order)
     port = with_operand(kernel, packed, MemRefType(first.load.words.element_type, packed.type.get_shape()))
     task = min((copy.load.task for copy in copies), key=list(kernel.body.block.ops).index)
@@ -127,7 +139,6 @@ def _interleave(kernel: KernelOp, copies: Sequence[_Copy], names: UniqueNames) -
         mark_behind_layers(load)
     for copy, words in zip(copies, arriving, strict=True):
         _take(copy, words)
-    return True
 
 
 def _extents(value: SSAValue) -> tuple[int, ...]:

@@ -62,14 +62,17 @@ class RepeatLayers(ModulePass):
 
     Every task runs once per layer, in a loop around its body. What a layer has of its own gets a leading dimension: parameters,
     and what is updated in place (a cache). All else is the same for all layers, and read again for each. A new task, the mover,
-    takes what each layer returns and sends it into the next: the cycle that this closes has to go through two compute units
-    (`assign-units`). Where a task says what layers end with (`stc.ends_layers`), the mover takes its place: what is marked to be
-    behind it (`mark-behind-layers`: tasks, or parts of one that works for layers, too) runs once, on what the last layer returns,
-    and its parameters stay as they are. A loop that would be one with that over layers, on the way from the first task to the last,
-    drains instead (`stc.drains`): its last tokens would wait in its pipeline for those of the next layer, which depend on them.
+    holds what a layer takes, sends it to all who read it, and takes what the layer returns, which the next one takes: the cycle
+    that this closes has to go through two compute units (`assign-units`). The input of the first layer it gets from one load, in
+    place of those that a layer had. Where a task says what layers end with (`stc.ends_layers`), the mover takes its place: what is
+    marked to be behind it (`mark-behind-layers`: tasks, or parts of one that works for layers, too) runs once, on what the last
+    layer returns, and its parameters stay as they are. A loop that would be one with that over layers, on the way from the first
+    task to the last, drains instead (`stc.drains`): its last tokens would wait in its pipeline for those of the next layer, which
+    depend on them.
 
     Options:
     * `count`: of layers; 1 (default) changes nothing.
+    * `port-bits` (default 512): of the words in which the first layer's input lies.
 
     Accepted: one kernel without own kernels; one tensor that each of its runs takes (through any number of loads) and returns
     (through one store, or one for each of its stripes), and no other result but updates in place.
@@ -84,12 +87,13 @@ class RepeatLayers(ModulePass):
           scf.for %word = %c0 to %c40 step %c1 { %t = memref.load %m[%word] ... } }
         dataflow.task @scale ins(...) outs(...) unit @body {
           scf.for %layer = %c0 to %c5 step %c1 { scf.for %i = %c0 to %c8 step %c1 {...} {stc.drains} } }
-        dataflow.task @move_x ins(%first = ..., %up = ...) outs(%down = ..., %last = ...) unit @memory {...}
+        dataflow.task @move_x ins(%x = ..., %up = ...) outs(%down = ..., %last = ...) unit @memory {...}
     """
 
     name = "repeat-layers"
 
     count: int = 1
+    port_bits: int = PORT_BITS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.count < 1:
@@ -99,7 +103,7 @@ class RepeatLayers(ModulePass):
             return
         if len(kernels) != 1:
             raise CompileError(f"{len(kernels)} kernels", where=self.name, accepted="one kernel, of one layer")
-        _Repetition(kernels[0], self.count).run()
+        _Repetition(kernels[0], self.count, self.port_bits).run()
         erase_dead_ops(op)  # how the host laid out the input for each of its readers
         op.attributes.pop(PROVENANCE, None)  # which says what arrays one layer gets
 
@@ -132,10 +136,10 @@ class _State:
 
 
 class _Repetition:
-    def __init__(self, kernel: KernelOp, count: int):
+    def __init__(self, kernel: KernelOp, count: int, port_bits: int):
         function = kernel.parent_op()
         assert isinstance(function, func.FuncOp)
-        self._kernel, self._function, self._count = kernel, function, count
+        self._kernel, self._function, self._count, self._port_bits = kernel, function, count, port_bits
         self._where = f"{RepeatLayers.name} @{kernel.sym_name.data}"
         self._arguments = StackedArguments(function, kernel, count, self._where)
 
@@ -313,7 +317,7 @@ class _Repetition:
             _let_drain(effects[0])
         for op in repeated:
             op.detach()
-        block = _over_layers(Builder(InsertPoint.before(task.terminator)), 0, self._count, repeated)
+        block = _over_layers(Builder(InsertPoint.before(task.terminator)), self._count, repeated)
         for port, count in words.items():
             self._offset(task, port, count, block)
         for op in following:
@@ -366,7 +370,7 @@ class _Repetition:
         earliest = next(task for task in tasks_of(self._kernel) if task in stores)
         first = self._load_first(state)
         names = symbols_of(self._kernel)
-        lasts = [state.last.stream] if state.last else [self._new_stream(port, "last", names, earliest) for port in state.stores]
+        lasts = [state.last.stream] if state.last else [self._last_stream(port, names, earliest) for port in state.stores]
         name = names.fresh(f"move_{state.first.name_hint or 'layers'}")
         mover = TaskOp(name, [first.stream, *ups], [*downs, *lasts], unit=first.task.unit)
         Builder(InsertPoint.before(earliest)).insert(mover)
@@ -376,7 +380,7 @@ class _Repetition:
         held = builder.insert(memref.AllocOp.get(_token(arriving).element_type, shape=[prod(first.shape)])).memref
         held.name_hint = "held"
         _hold(builder, [first], [arriving], held)
-        block = _over_layers(builder, 0, self._count)
+        block = _over_layers(builder, self._count)
         inside = before_terminator(block)
         sending = inside if any(port.order.loops for port in state.loads) else _one_iteration(inside)
         for port, target in zip(state.loads, sends, strict=True):
@@ -400,10 +404,10 @@ class _Repetition:
         without_operands(kernel, [port for port in kernel.arguments if port in memories])
         assert isa(kind, TensorType)
         shape, entry = kind.get_shape(), kind.element_type
-        widest = PORT_BITS // bits_of(stored_type(entry, PORT_BITS))
+        widest = self._port_bits // bits_of(stored_type(entry, self._port_bits))
         element = (*(1 for _ in shape[:-1]), largest_divisor(shape[-1], widest)) if shape else ()
         layout = ItensorType.from_order(row_major(shape, element), entry)
-        pack = PackOp(state.first, layout, packed_type(layout, PORT_BITS))
+        pack = PackOp(state.first, layout, packed_type(layout, self._port_bits))
         Builder(InsertPoint.before(kernel)).insert(pack).result.name_hint = state.first.name_hint
         stream = load_operand(kernel, pack.result, layout)
         task = next(use.operation for use in stream.uses)
@@ -411,12 +415,12 @@ class _Repetition:
         task.unit = unit
         return _Port(task, stream, layout.order, shape)
 
-    def _new_stream(self, port: _Port, which: str, names: UniqueNames, at: TaskOp) -> SSAValue:
-        """What carries one layer's input or output, in place of a stream that carries those of all layers from now on; in front of
-        the task `at`."""
+    def _last_stream(self, port: _Port, names: UniqueNames, at: TaskOp) -> SSAValue:
+        """What carries the last layer's output, in place of a stream that carries those of all layers from now on; in front of the
+        task `at`."""
         old = port.stream
         assert isinstance(old.owner, CreateOp) and isinstance(old.type, StreamType)
-        name, tokens = names.fresh(f"{old.owner.sym_name.data}_{which}"), self._tokens(old)
+        name, tokens = names.fresh(f"{old.owner.sym_name.data}_last"), self._tokens(old)
         create = Builder(InsertPoint.before(at)).insert(CreateOp(name, old.type, tokens, tokens, old.owner.carries))
         create.result.name_hint = name
         port.task.operands = [create.result if value is old else value for value in port.task.operands]
@@ -507,7 +511,9 @@ def _counts(tasks: Iterable[TaskOp]) -> dict[SSAValue, _Tokens]:
         for out, port in zip(task.outs, task.output_ports, strict=True):
             writes = [use.operation for use in port.uses if isinstance(use.operation, WriteOp)]
             behind = [write for write in writes if BEHIND_LAYERS.on(task.body.block.find_ancestor_op_in_block(write))]
-            if behind:
+            if len(behind) == len(writes) and isinstance(out.owner, CreateOp) and out.owner.tokens is not None:
+                found[out] = _Tokens(0, out.owner.tokens)
+            elif behind:
                 following = sum(_times(write, task) for write in behind)
                 found[out] = _Tokens(sum(_times(write, task) for write in writes) - following, following)
     return found
@@ -655,9 +661,9 @@ def _one_iteration(builder: Builder) -> Builder:
     return inside
 
 
-def _over_layers(builder: Builder, first: int, count: int, body: Sequence[Operation] = ()) -> Block:
-    """The body of a new loop over layers from `first` on, of `count` in all."""
-    lower, upper, step = (index_constant(builder, number) for number in (first, count, 1))
+def _over_layers(builder: Builder, count: int, body: Sequence[Operation] = ()) -> Block:
+    """The body of a new loop over `count` layers."""
+    lower, upper, step = (index_constant(builder, number) for number in (0, count, 1))
     block = Block([*body, scf.YieldOp()], arg_types=[IndexType()])
     block.args[0].name_hint = "layer"
     builder.insert(scf.ForOp(lower, upper, step, [], block))

@@ -89,6 +89,15 @@ def test_parameters_that_are_filled_up() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_the_input_comes_through_one_port_of_the_platform() -> None:
+    """Whose words are no wider than that has."""
+    for platform, lanes in (("u55c", 16), ("v80", 8), ("kv260", 4)):
+        module = compiled(layer(3, 32), "repeat-layers", layers=2, platform=platform)
+        loads = [task.ins[0] for task in module.walk() if isinstance(task, TaskOp) and task.kind == "load"]
+        words = [str(value.type) for value in loads if (value.name_hint or "").startswith("x")]
+        assert words == [f"memref<{96 // lanes}xvector<{lanes}xf32>>"]
+
+
 def test_one_layer_is_as_it_was() -> None:
     assert "repeat-layers" not in [step.one_pass.name for step in steps(stages(small_options(units="memory")))]
 
