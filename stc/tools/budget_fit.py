@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 from stc.diagnostics import BeyondBudget, CompileError
@@ -22,7 +23,8 @@ from stc.transforms.linalg.choose_parallelism import ChooseParallelism
 
 MOST_TRIES = 4
 MARGIN = 0.95
-"""Part of the proportion that the next search gets: what does not grow with lanes is in it, too."""
+"""Part of the proportion that the next search gets: what does not grow with lanes is in it, too. Half of what is missing is enough,
+where that is less: designs near the budget are the fastest."""
 
 NAMES = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram": "BRAM18", "uram": "URAM", "ports": "memory ports"}
 
@@ -45,7 +47,8 @@ class Fit:
         """Within what to search next, where it was `searched` before."""
         assert self.expected is not None
         said, taken, has = self.expected._asdict(), self.emitted._asdict(), self.budget._asdict()
-        less = {name: int(MARGIN * said[name] * has[name] / taken[name]) for name in self.emitted.beyond(self.budget)}
+        fits = {name: has[name] / taken[name] for name in self.emitted.beyond(self.budget)}
+        less = {name: int(said[name] * fit * max(MARGIN, sqrt(fit))) for name, fit in fits.items()}
         return Counts(**searched._asdict() | less)
 
     def report(self, tries: int, cycles: int | None) -> dict[str, Any]:

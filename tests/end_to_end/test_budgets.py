@@ -97,7 +97,7 @@ TINY = (("gpt2-tiny", 5, "prefill"), ("gpt2-tiny", 7, "prefill"), ("qwen2.5-0.5b
         ("tinyllama-1.1b-tiny", 5, "prefill"), ("gemma3-1b-tiny", 5, "prefill"), ("gpt2-tiny", 1, "decode"))  # fmt: skip
 
 
-@pytest.mark.parametrize("budget", ["dsp=600", pytest.param("plan", marks=pytest.mark.full)])
+@pytest.mark.parametrize("budget", ["dsp=600", pytest.param("dsp=100%", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     ("model", "seq", "stage"), [pytest.param(*one, marks=[] if one[:2] == ("gpt2-tiny", 5) else [pytest.mark.full]) for one in TINY]
 )
