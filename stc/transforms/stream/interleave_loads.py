@@ -129,7 +129,8 @@ def _interleave(kernel: KernelOp, copies: Sequence[_Copy], order: StreamOrder, n
     """One more port for all of them, whose own are left without a reader."""
     first = copies[0]
     packed = _packed(kernel, copies, order)
-    port = with_operand(kernel, packed, MemRefType(first.load.words.element_type, packed.type.get_shape()))
+    words = MemRefType(first.load.words.element_type, [first.words * len(copies)])
+    port = with_operand(kernel, packed, words)
     task = min((copy.load.task for copy in copies), key=list(kernel.body.block.ops).index)
     around = Builder(InsertPoint.before(task))
     arriving = [around.insert(arriving_words(copy.load, names)).result for copy in copies]
@@ -146,7 +147,7 @@ def _extents(value: SSAValue) -> tuple[int, ...]:
     return value.type.get_shape()
 
 
-def _packed(kernel: KernelOp, copies: Sequence[_Copy], order: StreamOrder) -> SSAValue[TensorType]:
+def _packed(kernel: KernelOp, copies: Sequence[_Copy], order: StreamOrder) -> SSAValue:
     """What all copies read, as the port brings it."""
     builder, (first, *_) = Builder(InsertPoint.before(kernel)), copies
     sources = [copy.pack.source for copy in copies]

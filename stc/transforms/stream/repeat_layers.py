@@ -396,8 +396,7 @@ class _Repetition:
 
     def _load_first(self, state: _State) -> _Port:
         """A load of the first layer's input, entry by entry, in place of those that each layer had."""
-        kernel, kind = self._kernel, state.first.type
-        unit = state.loads[0].task.unit
+        kernel, kind, unit = self._kernel, state.first.type, state.loads[0].task.unit
         memories = {value for load in state.loads for value in load.task.ins if isinstance(value.type, MemRefType)}
         for load in state.loads:
             Rewriter.erase_op(load.task)
@@ -412,7 +411,8 @@ class _Repetition:
         stream = load_operand(kernel, pack.result, layout)
         task = next(use.operation for use in stream.uses)
         assert isinstance(task, TaskOp)
-        task.unit = unit
+        if unit is not None:
+            task.unit = unit
         return _Port(task, stream, layout.order, shape)
 
     def _last_stream(self, port: _Port, names: UniqueNames, at: TaskOp) -> SSAValue:
