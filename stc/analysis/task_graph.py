@@ -13,7 +13,7 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
-from stc.dialects.facts import PORTS
+from stc.dialects.facts import PORTS, SHARED
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
@@ -61,6 +61,11 @@ def computing_reader(value: SSAValue) -> TaskOp:
     reader = ends_of(value)[1]
     goes_on = len(reader.ins) == 1 and reader.outs and isinstance(reader.outs[0].owner, CreateOp)
     return computing_reader(reader.outs[0]) if goes_on else reader
+
+
+def shares_multipliers(task: TaskOp) -> bool:
+    """Whether `task` computes on what others compute on, too (`stc.shared`): who they are follows from whose words come in turn."""
+    return any(map(SHARED.on, task.walk()))
 
 
 def ports_of_results(op: TaskOp | KernelOp) -> int:

@@ -75,9 +75,9 @@ class MemoryOperand:
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
-        wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
         if in_turn := self.ports_in_turn(parallelism):
             return in_turn
+        wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
         return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
 
 

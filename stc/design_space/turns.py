@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
@@ -57,3 +57,9 @@ def ports_in_turn(needed: Mapping[Name, int], before: Mapping[Name, Collection[N
         if name in before:
             free[name] = count
     return total
+
+
+def dealt_to_ports(names: Sequence[Name], ports: int) -> list[Sequence[Name]]:
+    """`names` in order, as many to each of at most so many `ports`, where they come out even: the last may have fewer."""
+    most = -(-len(names) // ports)
+    return [names[first : first + most] for first in range(0, len(names), most)]

@@ -115,6 +115,16 @@ def _number(name: str, rule: Callable[[Operation, int], str | None]) -> Fact[int
     return Fact(name, IntegerAttr, lambda attribute: attribute.value.data, lambda value: IntegerAttr(value, i32), rule)
 
 
+def _numbers(name: str, rule: Callable[[Operation, tuple[int, ...]], str | None] = _always) -> Fact[tuple[int, ...]]:
+    return Fact(
+        name,
+        DenseArrayBase,
+        lambda attribute: tuple(int(number) for number in attribute.get_values()),
+        lambda numbers: DenseArrayBase.from_list(i64, numbers),
+        rule,
+    )
+
+
 BOUND = 1 << 31
 """Numbers are below it: they are `int` in the emitted C++."""
 
@@ -210,12 +220,7 @@ PARAMETER = _mark("stc.parameter")
 """An argument that is known before the accelerator runs."""
 HOST = _text("stc.host")
 """Of an argument, the submodule that gives it, run by PyTorch on the host; of a result, the one that takes it."""
-VALUES: Fact[tuple[int, ...]] = Fact(
-    "stc.values",
-    DenseArrayBase,
-    lambda attribute: tuple(int(value) for value in attribute.get_values()),
-    lambda bounds: DenseArrayBase.from_list(i64, bounds),
-)
+VALUES = _numbers("stc.values")
 """The least and the largest entry of a parameter of integers. Who packs parameters checks it."""
 SIZES: Fact[tuple[Size, ...]] = Fact(
     "stc.sizes",
@@ -243,29 +248,11 @@ LANES = _number("stc.lanes", _count)
 """How many points of the last parallel loop of a generic were decided to run at once."""
 ROWS = _number("stc.rows", _count)
 """The same of its row loop (`stc.design_space.tiling.row_loop`): each lane's factor is used for so many results at once."""
-COPIES: Fact[tuple[int, ...]] = Fact(
-    "stc.copies",
-    DenseArrayBase,
-    lambda attribute: tuple(int(count) for count in attribute.get_values()),
-    lambda counts: DenseArrayBase.from_list(i64, counts),
-    _parts_of_loops,
-)
+COPIES = _numbers("stc.copies", _parts_of_loops)
 """Into how many computations each loop of a generic is divided."""
-DEALT = Fact[tuple[int, ...]](
-    "stc.dealt",
-    DenseArrayBase,
-    lambda attribute: tuple(int(count) for count in attribute.get_values()),
-    lambda counts: DenseArrayBase.from_list(i64, counts),
-    _parts_of_loops,
-)
+DEALT = _numbers("stc.dealt", _parts_of_loops)
 """The same of each copy, whose iterations the parts get in turn: of two one gets the first, the third, ... of a loop."""
-PORTS = Fact[tuple[int, ...]](
-    "stc.ports",
-    DenseArrayBase,
-    lambda attribute: tuple(int(count) for count in attribute.get_values()),
-    lambda counts: DenseArrayBase.from_list(i64, counts),
-    _numbers_of_ports,
-)
+PORTS = _numbers("stc.ports", _numbers_of_ports)
 """How many memory ports move what copies of a generic divide, each for several in turn: one number for each input, and one for
 results; 0 where each copy has its own. Once it is divided, each slice of an input says it of itself (`interleave-loads`), and a
 copy of its results (`pack-interfaces`)."""

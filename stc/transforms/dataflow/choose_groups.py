@@ -18,7 +18,7 @@ from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_by
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.analysis.task_graph import ports_of_results
 from stc.design_space.fusion import FusionEdge, FusionKernel
-from stc.design_space.turns import after_all, chains
+from stc.design_space.turns import after_all, chains, dealt_to_ports
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
@@ -127,13 +127,8 @@ def _interleaved(
     for operand in [each for kernel in kernels for each in _outside(kernel) if each in parameters and each not in shared]:
         if (said := ports_of_slice(operand)) is not None:
             slices.setdefault(said, []).append(operand)
-    found: dict[SSAValue, int] = {}
-    first = len({*shared.values()})
-    for (ports, _), operands in slices.items():
-        most = -(-len(operands) // ports)
-        found |= {operand: first + at // most for at, operand in enumerate(operands)}
-        first += -(-len(operands) // most)
-    return found
+    rows = [row for (ports, _), operands in slices.items() for row in dealt_to_ports(operands, ports)]
+    return {operand: number for number, row in enumerate(rows, len({*shared.values()})) for operand in row}
 
 
 def _put_together(kernels: Sequence[KernelOp], stored: Mapping[SSAValue, int]) -> dict[SSAValue, int]:

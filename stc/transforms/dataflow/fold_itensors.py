@@ -16,10 +16,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.loops import enclosing_loops
 from stc.analysis.port_pressure import multiply_accumulates
 from stc.analysis.task_cycles import computing_cycles
+from stc.analysis.task_graph import shares_multipliers
 from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.facts import ENDS_LAYERS, SHARED
+from stc.dialects.facts import ENDS_LAYERS
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES
 from stc.transforms.dataflow.elementwise_tasks import ElementwiseTask, elementwise_task
@@ -182,7 +183,7 @@ def _name_beside(writer: TaskOp, reader: TaskOp) -> str:
 
 def _pair(writer: TaskOp) -> _Pair | None:
     """The stream of `writer` that may be folded, None where there is none."""
-    if len(writer.outputs) != 1 or len(list(writer.outputs[0].uses)) != 1 or any(map(SHARED.on, writer.walk())):
+    if len(writer.outputs) != 1 or len(list(writer.outputs[0].uses)) != 1 or shares_multipliers(writer):
         return None
     use = next(iter(writer.outputs[0].uses))
     if not isinstance(use.operation, TaskOp) or (reader := elementwise_task(use.operation)) is None:

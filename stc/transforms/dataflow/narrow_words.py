@@ -10,9 +10,9 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from stc.analysis.behind_layers import is_read_behind_layers, operations_behind_ends
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
+from stc.analysis.task_graph import shares_multipliers
 from stc.design_space.shared_ports import Packed, is_small, narrow_word
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.facts import SHARED
 from stc.dialects.itensor import ItensorType
 from stc.iteration.bus_words import power_of_two
 from stc.platforms.platform import ExternalMemory
@@ -72,5 +72,4 @@ def _is_small(kind: TensorType[VectorType], memory: ExternalMemory) -> bool:
 
 def _is_for_shared(port: BlockArgument) -> bool:
     """Whether contractions take it that share their multipliers."""
-    tasks = [use.operation for use in port.uses if isinstance(use.operation, TaskOp) and isinstance(port.type, ItensorType)]
-    return any(SHARED.on(op) for task in tasks for op in task.walk())
+    return any(isinstance(use.operation, TaskOp) and shares_multipliers(use.operation) for use in port.uses)

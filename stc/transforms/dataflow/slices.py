@@ -12,8 +12,9 @@ from stc.dialects.use_def import through_reshapes
 def ports_of_slice(value: SSAValue) -> tuple[int, SSAValue] | None:
     """By how many memory ports `value`, a slice, comes with its like, and of which tensor these are; None where it has its own."""
     made = through_reshapes(value).owner
-    said = PORTS.of(made) if isinstance(made, tensor.ExtractSliceOp) else None
-    return (said[-1], _divided(made.source)) if said and isinstance(made, tensor.ExtractSliceOp) else None
+    if not isinstance(made, tensor.ExtractSliceOp) or (said := PORTS.of(made)) is None:
+        return None
+    return said[-1], _divided(made.source)
 
 
 def _divided(value: SSAValue) -> SSAValue:

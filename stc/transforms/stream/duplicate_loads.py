@@ -24,6 +24,7 @@ from stc.fifo.depths import least_depth
 from stc.network.graph import Channel
 from stc.platforms.budget import SMALL, most_ports
 from stc.platforms.platform import load_platform
+from stc.transforms.stream.kernel_operands import with_operand
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
@@ -158,10 +159,8 @@ def _read_again(kernel: KernelOp, fork: _ForkedInput, chosen: Collection[str], n
 def _copy_load(kernel: KernelOp, load: TaskOp, create: stream.CreateOp, names: UniqueNames) -> None:
     first = load.operands[0]
     assert isinstance(first, BlockArgument)
-    block = kernel.body.block
-    port = block.insert_arg(first.type, len(block.args))
+    port = with_operand(kernel, kernel.inputs[first.index], first.type)
     port.name_hint = first.name_hint
-    kernel.operands = [*kernel.operands, kernel.operands[first.index]]
     body = load.body.clone()
     Rewriter.replace_value_with_new_type(body.block.args[1], create.result.type)
     copy = TaskOp(names.fresh(load.sym_name.data), [port], [create.result], body, [], attributes=load.attributes, kind=load.kind)

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.task_graph import computing_reader, tasks_behind
+from stc.design_space.turns import dealt_to_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS
@@ -86,7 +87,7 @@ class _Copy:
     run: int
 
 
-def _groups(kernel: KernelOp, loads: Sequence[FlatLoad]) -> Iterator[list[_Copy]]:
+def _groups(kernel: KernelOp, loads: Sequence[FlatLoad]) -> Iterator[Sequence[_Copy]]:
     """The copies that one port is to bring their words. None waits for another: they read in step."""
     alike: dict[tuple[object, ...], list[_Copy]] = {}
     for load in loads:
@@ -94,8 +95,7 @@ def _groups(kernel: KernelOp, loads: Sequence[FlatLoad]) -> Iterator[list[_Copy]
             alike.setdefault((copy.ports, copy.tensor, copy.pack.source.type, copy.pack.layout, load.words), []).append(copy)
     behind = tasks_behind(kernel) if alike else {}
     for copies in [*alike.values()]:
-        most = -(-len(copies) // copies[0].ports)
-        for group in (copies[first : first + most] for first in range(0, len(copies), most)):
+        for group in dealt_to_ports(copies, copies[0].ports):
             readers = [computing_reader(copy.load.out.result) for copy in group]
             if len(group) > 1 and not any(other in behind[one] for one in readers for other in readers):
                 yield group

@@ -16,11 +16,11 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.task_graph import computing_reader
+from stc.analysis.task_graph import computing_reader, shares_multipliers
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
-from stc.dialects.facts import BEHIND_LAYERS, SHARED
+from stc.dialects.facts import BEHIND_LAYERS
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
@@ -94,17 +94,12 @@ def _groups(
     """The loads of `kernel` that share a port, of tensors that `may_share`, in the order in which their readers stand. `total`:
     bytes of the `parameters` of all kernels."""
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
-    own = [load for load in flat_loads(kernel, may_share) if not _is_for_shared(computing_reader(load.out.result))]
+    own = [load for load in flat_loads(kernel, may_share) if not shares_multipliers(computing_reader(load.out.result))]
     by_reader = {
         load: packed_words(load.words, kernel.inputs[load.port] not in parameters, BEHIND_LAYERS.on(load.task))
         for load in sorted(own, key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
-
-
-def _is_for_shared(task: TaskOp) -> bool:
-    """Whether it computes on what others compute on, too: the port that brings their words decides who they are."""
-    return any(SHARED.on(op) for op in task.walk())
 
 
 def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> None:
