@@ -146,7 +146,13 @@ class Propagation:
             return begin + result_of(op.name, computation, plan).first * (end - begin), end
 
         decided = tiles_of_lanes(computation, op.lanes, op.rows) | tiles_of_terms(computation, op.terms)
-        given = op.given or (plan_of_shared(computation, op.lanes) if op.is_shared else None)
+        of_sums = replace(computation, reductions=(*computation.reductions, *summed))
+
+        def halfway(plan: LoopPlan) -> float:
+            begin, end = span(cycles, waits(plan), self._spans)
+            return begin + (result_of(op.name, of_sums, plan).first + 1.0) / 2 * (end - begin)
+
+        given = op.given or (min(plans_of_shared(computation, op.lanes), key=halfway) if op.is_shared else None)
         plan = given or plan_loops(computation, self.sizes, decided, timing)
         self.plans[op.name], self.after[op.name] = plan, waits(plan)
         self._spans[op.name] = span(cycles, self.after[op.name], self._spans)
@@ -189,15 +195,24 @@ def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> 
     return piece if sizes == shape else reshape_orders(None, sizes, shape, sizes[-1])[1]
 
 
-def plan_of_shared(computation: Computation, lanes: int) -> LoopPlan:
-    """Of a contraction that shares its multipliers: a tile is one sum of each lane, whatever the sizes, so that tiles of others are
-    alike. Loops that the streamed factors have are outermost: what comes once is used for all sums that need it."""
+def plans_of_shared(computation: Computation, lanes: int) -> tuple[LoopPlan, LoopPlan]:
+    """Two for a contraction that shares its multipliers. A tile is one sum of each lane, whatever the sizes: tiles of others
+    are alike.
+
+    The loops that the streamed factors have are outermost: what comes once is used for all sums that need it, and work begins with
+    the first of it. Or those along which readers sum up further are inside the others: such sums are over one after the other, and
+    few wait at a time; what is streamed comes again for each tile of them.
+    """
     last = computation.outputs[0].dims[-1]
     at_once = {last: lanes, **{loop: computation.extents[loop] for loop in computation.reductions}}
     tile = tuple(at_once.get(loop, 1) for loop in range(len(computation.extents)))
     streamed = {loop for operand in computation.inputs if not operand.is_parameter for loop in operand.dims}
-    inwards = sorted(range(len(tile)), key=lambda loop: (loop in computation.reductions, loop not in streamed, loop))
-    return LoopPlan(tile, tuple(inwards))
+
+    def inwards(late: Sequence[int]) -> LoopPlan:
+        keys = {loop: (loop in computation.reductions, loop in late, loop not in streamed) for loop in range(len(tile))}
+        return LoopPlan(tile, tuple(sorted(keys, key=keys.__getitem__)))
+
+    return inwards(()), inwards(computation.summed)
 
 
 # Tiles where lanes were decided ---------------------------------------------------------------------------------------

@@ -241,6 +241,11 @@ def minimum(size: Size) -> int:
     return evaluated(size, lambda symbol: 0, lambda entry: min(entry.entries))
 
 
+def half_way(size: Size) -> int:
+    """The size, at least 1, where each of its symbols has half of its maximum: about the mean over the positions of a sequence."""
+    return max(1, evaluated(size, lambda symbol: symbol.maximum // 2))
+
+
 def is_static(size: Size) -> bool:
     return isinstance(size, int)
 

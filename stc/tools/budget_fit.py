@@ -26,6 +26,12 @@ MARGIN = 0.95
 """Part of the proportion that the next search gets: what does not grow with lanes is in it, too. Half of what is missing is enough,
 where that is less: designs near the budget are the fastest."""
 
+MEMORIES = ("lut", "bram", "uram")
+"""What memories are built of."""
+
+ALIKE = 0.99
+"""Proportions of no more difference are taken to be alike: a block of RAM more or less."""
+
 NAMES = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram": "BRAM18", "uram": "URAM", "ports": "memory ports"}
 
 
@@ -44,10 +50,18 @@ class Fit:
         return ", ".join(f"{taken[name]:,} {NAMES[name]} of {has[name]:,}" for name in self.emitted.beyond(self.budget))
 
     def smaller(self, searched: Counts) -> Counts:
-        """Within what to search next, where it was `searched` before."""
+        """Within what to search next, where it was `searched` before.
+
+        `choose-storage` builds memories of whatever there is, in equal shares where something is short. So of LUTs, BRAM and URAM
+        only the one is limited of which the search said that the largest share is taken, and what lacks more than that: the others
+        are beyond the budget for its sake.
+        """
         assert self.expected is not None
         said, taken, has = self.expected._asdict(), self.emitted._asdict(), self.budget._asdict()
         fits = {name: has[name] / taken[name] for name in self.emitted.beyond(self.budget)}
+        most = max((name for name in fits if name in MEMORIES), key=lambda name: said[name] / max(has[name], 1), default=None)
+        if most is not None:
+            fits = {name: fit for name, fit in fits.items() if name == most or name not in MEMORIES or fit < ALIKE * fits[most]}
         less = {name: int(said[name] * fit * max(MARGIN, sqrt(fit))) for name, fit in fits.items()}
         return Counts(**searched._asdict() | less)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from stc.design_space.makespan import Dependence
-from stc.design_space.order_propagation import Propagation, TiledOp, plan_of_shared
+from stc.design_space.order_propagation import Propagation, TiledOp, plans_of_shared
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
 from stc.design_space.parallelism import (
     MemoryOperand,
@@ -163,11 +163,33 @@ def products(groups: int, size: int, rows: int, lanes: int) -> Computation:
 
 @pytest.mark.parametrize(("groups", "size", "rows", "lanes"), [(6, 16, 48, 16), (48, 16, 6, 8), (5, 7, 3, 4), (1, 12, 1, 1)])
 def test_a_tile_is_one_sum_of_each_lane(groups: int, size: int, rows: int, lanes: int) -> None:
-    """Loops of the factors are outermost, the sum innermost."""
+    """Loops of the factors are outermost, the sum innermost; or those outside that readers sum up."""
     computation = products(groups, size, rows, 16)
-    assert plan_of_shared(computation, lanes) == LoopPlan((1, 1, lanes, size), (0, 1, 2, 3))
+    by_factors, by_sums = plans_of_shared(replace(computation, summed=(0,)), lanes)
+    assert by_factors == LoopPlan((1, 1, lanes, size), (0, 1, 2, 3))
+    assert by_sums == LoopPlan((1, 1, lanes, size), (1, 2, 0, 3))
+    assert plans_of_shared(computation, lanes) == (by_factors, by_factors)
     found = Propagation([TiledOp("p", computation, lanes, is_shared=True)], TileSizes(16, 128)).plans["p"]
-    assert found == plan_of_shared(computation, lanes)
+    assert found == by_factors
+
+
+def in_a_row(points: int) -> list[TiledOp]:
+    """A computation of so many points for each entry of x[48, 16], one of its 48 groups after the other, the products of x, and the
+    sums of these over the groups."""
+    product = products(48, 16, 6, 16)
+    x, w = product.inputs
+    x = replace(x, order=None)
+    made = Computation((48, 16, points), (2,), (Operand("given", (0, 1, 2), 4),), (replace(x, dims=(0, 1)),))
+    sums = Computation((6, 16, 48), (2,), (Operand("s", (2, 0, 1), 4),), (Operand("y", (0, 1), 4),))
+    by_groups, product = LoopPlan((1, 16, points), (0, 1, 2)), replace(product, inputs=(x, w))
+    return [TiledOp("x", made, given=by_groups), TiledOp("p", product, 16, is_shared=True), TiledOp("y", sums)]
+
+
+def test_sums_are_over_one_after_the_other_where_the_factors_are_there() -> None:
+    """Then their readers begin with the first; where factors come as slowly as they are used, it begins with the first of those."""
+    soon, late = (Propagation(in_a_row(points), TileSizes(16, 128)).plans["p"].order for points in (1, 10))
+    assert soon == (1, 2, 0, 3)
+    assert late == (0, 1, 2, 3)
 
 
 def test_a_given_plan_counts_more() -> None:
@@ -178,4 +200,4 @@ def test_a_given_plan_counts_more() -> None:
 
 def test_others_are_tiled_by_their_sizes() -> None:
     plan = Propagation([TiledOp("p", products(6, 16, 48, 16), 16)], TileSizes(16, 128)).plans["p"]
-    assert plan != plan_of_shared(products(6, 16, 48, 16), 16)
+    assert plan not in plans_of_shared(products(6, 16, 48, 16), 16)

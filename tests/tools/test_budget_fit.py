@@ -24,7 +24,21 @@ def fit(expected: Counts | None = EXPECTED) -> Fit:
 def test_what_lacks_is_searched_within_less_in_proportion() -> None:
     assert fit().lacking == "2,000 LUT of 1,000, 50 BRAM18 of 40"
     again = searched_again(OPTIONS, fit(), None, 1)
-    assert again.search_within == "dsp=100,lut=427,ff=1000,bram=15,uram=0,ports=9" and again.budget == OPTIONS.budget
+    assert again.search_within == "dsp=100,lut=427,ff=1000,bram=40,uram=0,ports=9" and again.budget == OPTIONS.budget
+
+
+@pytest.mark.parametrize(("bram18", "bram"), [(50, 40), (80, 40), (100, 7)])
+def test_memories_of_another_kind_are_limited_where_they_lack_more(bram18: int, bram: int) -> None:
+    """Else they are beyond the budget since LUTs are short, of which the search said the largest share: 0.9, half of the BRAM18."""
+    short = fit_of(OPTIONS, {**TAKEN, "bram18": bram18}, 9, EXPECTED)
+    assert searched_again(OPTIONS, short, None, 1).search_within == f"dsp=100,lut=427,ff=1000,bram={bram},uram=0,ports=9"
+
+
+def test_memories_that_the_search_said_most_of_are_limited() -> None:
+    """Here BRAM18, 38 of 40; no URAM is there at all."""
+    taken = {**TAKEN, "lut": 1200, "bram18": 50, "uram": 1}
+    short = fit_of(OPTIONS, taken, 9, EXPECTED._replace(bram=38))
+    assert searched_again(OPTIONS, short, None, 1).search_within == "dsp=100,lut=1000,ff=1000,bram=28,uram=0,ports=9"
 
 
 def test_where_little_is_missing_the_next_search_gets_little_less() -> None:

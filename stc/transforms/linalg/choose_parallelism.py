@@ -50,7 +50,7 @@ from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import ADDERS, COPIES, DEALT, ENDS_LAYERS, LANES, PORTS, ROWS, SHARED
 from stc.dialects.updates import is_updated
 from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
-from stc.iteration.size import Size, is_static
+from stc.iteration.size import Size, half_way, is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
@@ -102,7 +102,8 @@ class ChooseParallelism(FindingPass):
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18). Where no parallel loop has lanes, terms are the lanes: of a sum of integers, of an extreme, or of a
     single sum of floats. Copies divide the outermost parallel loop, or another along which much more of the work around the generic
-    can be divided too. Loops that run as often as a launch says are gone through one by one. Decisions are the attributes
+    can be divided too. Loops that run as often as a launch says are gone through one by one, and counted as if symbols
+    had half of their maxima: what a sequence needs on the average. Decisions are the attributes
     `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
     are counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
     (`stc.adders`), which have fewer stages, too.
@@ -432,6 +433,7 @@ def _work(
     names: _Names,
 ) -> Work:
     loops, last = GenericLoops(generic), _lane_loop(generic)
+    counted = [half_way(trip) for trip in trips]
     at_once = [extent if is_static(trip) else 1 for extent, trip in zip(loops.extents, trips, strict=True)]  # else one by one
     given = at_once, loops.reductions, loops.operand_dims, max(loops.extents, default=1)
     terms = lanes_are_terms(generic) and is_static(trips[loops.reductions[-1]])
@@ -440,8 +442,8 @@ def _work(
     row = None if terms else row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
-        points=prod(loops.extents),
-        sums=loops.sums,
+        points=prod(counted),
+        sums=prod(counted[loop] for loop in loops.parallels),
         point=_point(generic, cycle_ns),
         lane_extent=lane_extent,
         divided_extent=loops.extents[divided] if divided is not None else 1,
