@@ -280,7 +280,8 @@ def compile_model(
     model: str | Path,
     *,
     max_seq: int | None = None,
-    rows: int = 16,
+    rows: int | None = None,
+    target: str = "stages",
     out: str | Path | None = None,
     weights: str | None = None,
     seed: int = 0,
@@ -289,16 +290,18 @@ def compile_model(
 ) -> CompiledModel:
     """Compile a whole language model: a preset, or a folder of transformers with its own weights.
 
-    `max_seq`: positions of the cache, default: 128, or as many as the model has. `rows`: tokens of a launch of prefill. `out`: the
-    folder, new or empty; None for one that goes with the model. `weights`: as of `stc compile`; random by `seed` where there are
-    none. `options`: as of `stc compile` (`stc.pipeline.PipelineOptions`). CompileError for whatever is unusable.
+    `max_seq`: positions of the cache, default: 128, or as many as the model has. `rows`: tokens of a launch of prefill, default:
+    16, or 1 of a decoder. `target`: as of `stc compile`. `out`: the folder, new or empty; None for one that goes with the model.
+    `weights`: as of `stc compile`; random by `seed` where there are none. `options`: as of `stc compile` (`stc.pipeline.PipelineOptions`). CompileError for whatever is unusable.
     """
-    from stc.tools.language_model import compile_language_model, model_request
+    from stc.tools.language_model import ROWS, compile_language_model, model_request
+    from stc.tools.targets import DECODER
 
     temporary = tempfile.TemporaryDirectory(prefix="stc-") if out is None else None
     folder = Path(temporary.name) / "model" if temporary is not None else Path(out or "")
-    chosen = _options({**options, "rows": rows})
-    compile_language_model(model_request(str(model), max_seq, weights, seed, chosen), folder, progress)
+    chosen = _options({**options, "rows": ROWS if rows is None else rows})
+    given = frozenset({*options, *(() if rows is None and target == DECODER else ("rows",))})
+    compile_language_model(model_request(str(model), max_seq, weights, seed, chosen, target, given), folder, progress)
     return CompiledModel(folder, temporary)
 
 

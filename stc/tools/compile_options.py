@@ -25,6 +25,7 @@ from stc.tools.loading import load_all
 from stc.tools.plan import asked_plan
 from stc.tools.request import WHOLE_MODEL, CompileRequest, in_folder, with_dtype
 from stc.tools.schedule_file import with_schedule
+from stc.tools.targets import STAGES, stage_of, targeted
 
 MODEL: Mapping[str, Any] = {
     "model": said.Model, "config": said.Config, "stage": said.ModelStage, "seq": said.Sequence, "max_seq": said.MaxSequence,
@@ -115,6 +116,7 @@ def asked_model(**options: Any) -> CompileRequest:
 def asked_compile(
     ctx: typer.Context,
     *,
+    target: said.Target = STAGES,
     passes: Annotated[
         str,
         typer.Option("-p", "--passes", help="Run these passes in place of the pipeline's.", autocompletion=complete_passes),
@@ -168,6 +170,8 @@ def asked_compile(
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
         of_passes["budget"] = budget_of(ctx, options["budget"], small=options["small"])
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
+        options["stage"] = stage_of(target, options["stage"], given_options(ctx))
+        chosen = targeted(chosen, target, given_options(ctx))
         given = given_options(ctx) | ({"quantize"} if "dtype" in given_options(ctx) else frozenset())
         chosen = with_dtype(chosen, options["dtype"])
         if options["stage"] != WHOLE_MODEL:  # whose stages have a schedule each
@@ -184,6 +188,7 @@ def asked_compile(
             first=first,
             confirm=confirm,
             given=given_options(ctx),
+            target=target,
         )
     return Asked(request, check, debug)
 

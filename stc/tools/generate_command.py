@@ -19,11 +19,12 @@ from stc.pipeline import PipelineOptions
 from stc.platforms.budget import PLAN
 from stc.quantisation.formats import F32
 from stc.runtime.devices import CSIM, XRT
-from stc.tools.compile_options import budget_of
+from stc.tools.compile_options import budget_of, given_options
 from stc.tools.consoles import messages, output
-from stc.tools.options import AsJson, Budget, DType, MaxSequence, Quantize, Rows, Seed, Small, Weights
+from stc.tools.options import AsJson, Budget, DType, MaxSequence, Quantize, Rows, Seed, Small, Target, Weights
 from stc.tools.request import with_dtype
 from stc.tools.stages import CHECK_FAILED
+from stc.tools.targets import STAGES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from stc.runtime.language_model import Generation, LanguageModel, Limits
     from stc.runtime.tokenizer import Tokenizer
     from stc.tools.generation_check import GenerationCheck
-
+    from stc.tools.request import CompileRequest
 
 
 DEVICES = "csim: the emitted C++, here; xrt: a card, or the emitted C++ behind XRT where there is none; or the index of a card."
@@ -51,6 +52,7 @@ def generate_command(
     rows: Rows = 16,
     budget: Budget = PLAN,
     small: Small = False,
+    target: Target = STAGES,
     layers: Annotated[int, typer.Option(help="Layers of a launch: a number that divides the model's.", min=1)] = 1,
     dtype: DType = F32,
     quantize: Quantize = "",
@@ -68,6 +70,7 @@ def generate_command(
     """
     from stc.runtime.language_model import LanguageModel
     from stc.runtime.sampling import read_sampling
+    from stc.tools.language_model import model_request
 
     asked, sampling = _Asked.read(prompt, tokens, max_new_tokens), read_sampling(sample)
     opened = _device(device, xclbin, Path(model))
@@ -75,8 +78,9 @@ def generate_command(
     chosen = PipelineOptions(
         rows=rows, quantize=quantize, budget=budget_of(ctx, budget, small=small), layers=layers, units=units
     )
-    options = with_dtype(chosen, dtype)
-    with _folder(model, max_seq, weights, seed, options, out, asked) as folder:
+    given = given_options(ctx) | (frozenset({"rows"}) if target == STAGES else frozenset())
+    request = model_request(model, max_seq, weights, seed, with_dtype(chosen, dtype), target, given)
+    with _folder(request, out, asked) as folder:
         given = asked.tokens_for(folder)
         with messages.status("building the emitted C++" if opened in (CSIM, XRT) else "loading the design"):
             loaded = LanguageModel(folder, opened, xclbin)
@@ -234,20 +238,18 @@ def _device(device: str, xclbin: Path | None, model: Path) -> str:
 
 
 @contextmanager
-def _folder(
-    model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions, out: Path | None, asked: _Asked
-) -> Generator[Path]:
-    """The compiled project that `model` is, or that it is compiled to for as long as it is wanted, if it can do what is asked."""
-    path = Path(model)
+def _folder(request: CompileRequest, out: Path | None, asked: _Asked) -> Generator[Path]:
+    """The compiled project that the model is, or that it is compiled to for as long as it is wanted, if it can do what is asked."""
+    path, options = Path(request.model), request.options
     if (path / MODEL).is_file():
-        if max_seq is not None or weights is not None or out is not None or options.quantize or options.layers > 1:
-            accepted = "no --max-seq, --weights, --dtype, --quantize, --layers or --out"
-            raise CompileError("the model is compiled already", where=model, accepted=accepted)
+        named = request.max_seq is not None or request.weights is not None or request.target != STAGES
+        if named or out is not None or options.quantize or options.layers > 1:
+            accepted = "no --max-seq, --weights, --dtype, --quantize, --target, --layers or --out"
+            raise CompileError("the model is compiled already", where=request.model, accepted=accepted)
         yield path
         return
-    from stc.tools.language_model import compile_language_model, model_request
+    from stc.tools.language_model import compile_language_model
 
-    request = model_request(model, max_seq, weights, seed, options)
     with tempfile.TemporaryDirectory(prefix="stc-") as temporary:
         folder = out or Path(temporary) / "model"
         with messages.status("starting") as status:

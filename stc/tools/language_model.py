@@ -52,6 +52,7 @@ from stc.tools.request import WHOLE_MODEL, CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
 from stc.tools.schedule_file import require_folder, require_stages, stage_schedule, with_schedule
 from stc.tools.start import Start
+from stc.tools.targets import STAGES, are_rows, for_layers, targeted
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
@@ -68,12 +69,15 @@ ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
 
 def model_request(
-    model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions
+    model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions, target: str = STAGES,
+    given: frozenset[str] = frozenset({"rows"}),
 ) -> CompileRequest:
     """What is asked for a preset, or for a folder of transformers, whose weights are its own where nothing else is said."""
     model, weights = in_folder(model, weights)
-    given = frozenset({"rows"})
-    return CompileRequest(model, WHOLE_MODEL, seed=seed, weights=weights, options=options, given=given, max_seq=max_seq)
+    options = targeted(options, target, given)
+    return CompileRequest(
+        model, WHOLE_MODEL, seed=seed, weights=weights, options=options, given=given, max_seq=max_seq, target=target
+    )
 
 
 def compile_language_model(
@@ -98,6 +102,7 @@ def compile_language_model(
 
     source = find_language_model(request.model, max_seq=request.max_seq, seed=request.seed, weights=request.weights)
     check(source)
+    request = for_layers(request, source.model.layer_kinds)
     with resumed_folder(out, _work(request)) as files:
         model = _Compiler(request, source, files, progress).compiled()
         (files.folder / MODEL).write_text(model_to_json(model), encoding="utf-8")
@@ -370,16 +375,12 @@ def stage_name(stage: str, kind: str) -> str:
 
 def _launches(kinds: Sequence[str], count: int, where: str) -> list[range]:
     """The layers of each launch, `count` of one kind in a row; CompileError where the model does not consist of such rows."""
-    if not _are_rows(kinds, count):
-        possible = [str(number) for number in range(1, len(kinds) + 1) if _are_rows(kinds, number)]
+    if not are_rows(kinds, count):
+        possible = [str(number) for number in range(1, len(kinds) + 1) if are_rows(kinds, number)]
         several = f" of the kinds {', '.join(kinds)}" if len({*kinds}) > 1 else ""
         what = f"--layers {count}, and the model has {len(kinds)}{several}"
         raise CompileError(what, where=where, accepted=f"--layers {' or '.join(possible)}: rows of layers of one kind")
     return [range(first, first + count) for first in range(0, len(kinds), count)]
-
-
-def _are_rows(kinds: Sequence[str], count: int) -> bool:
-    return len(kinds) % count == 0 and all(len({*kinds[first : first + count]}) == 1 for first in range(0, len(kinds), count))
 
 
 def tokenizer_of(source: LanguageModelSource) -> Path | None:

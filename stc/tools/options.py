@@ -156,6 +156,16 @@ Layers = Annotated[
         min=1,
     ),
 ]
+Target = Annotated[
+    str,
+    typer.Option(
+        metavar="stages|decoder",
+        help="stages: a design for each stage of a model, whose computations have multipliers and ports each. decoder: a whole "
+        "model with one array for all contractions of parameters, whose weights come through all ports in turn, and all layers "
+        "and the head in one launch where layers are alike: --stage model --rows 1 --units memory --weight-ports in-turn "
+        "--contractions shared --conversions adders --head behind-layers --layers N in short, but for what is said otherwise.",
+    ),
+]
 Head = Annotated[
     str,
     typer.Option(

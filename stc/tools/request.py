@@ -31,6 +31,7 @@ class CompileRequest:
     `plan`: which passes run, where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says.
     `confirm`: how many of the search's best designs are run, of which the fastest is kept; 0 or 1: none is run.
     `host`: the submodules that PyTorch runs on the host, between kernels; None: none.
+    `target`: what kind of accelerator a whole model becomes (`stc.tools.targets`).
     `given`: the fields (of this and of `options`) that were said, which is more than what IR says of itself.
     """
 
@@ -54,6 +55,7 @@ class CompileRequest:
     run_time_sizes: bool | None = None
     confirm: int = 0
     host: tuple[str, ...] | None = None
+    target: str = "stages"
 
     def __post_init__(self) -> None:
         if self.host and self.options.layers > 1:

@@ -1,0 +1,60 @@
+"""What `--target` stands for: options of one kind of accelerator, where nothing else is said, and what follows from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stc.diagnostics import CompileError
+from stc.pipeline import ADDERS, APART, BEHIND_LAYERS, IN_TURN, SHARED, PipelineOptions
+from stc.tools.request import WHOLE_MODEL, CompileRequest
+
+STAGES, DECODER = TARGETS = ("stages", "decoder")
+
+OF_DECODER: Mapping[str, Any] = {
+    "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "conversions": ADDERS, "head": BEHIND_LAYERS,
+}  # fmt: skip
+"""Options of a decoder. All contractions of parameters take turns in one array, whose weights each port brings one after the other.
+A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one."""
+
+
+def require_target(target: str) -> None:
+    """CompileError for what is none."""
+    if target not in TARGETS:
+        raise CompileError(f"--target {target}", accepted=" or ".join(TARGETS))
+
+
+def targeted(options: PipelineOptions, target: str, given: Collection[str]) -> PipelineOptions:
+    """`options` with those of `target` where they are not among the `given` ones."""
+    require_target(target)
+    more = {name: value for name, value in OF_DECODER.items() if name not in given} if target == DECODER else {}
+    return replace(options, **more)
+
+
+def for_layers(request: CompileRequest, kinds: Sequence[str]) -> CompileRequest:
+    """`request` for a model with layers of these `kinds`: of a decoder as many layers are in a launch as can be, where it does not
+    say how many; the head follows them if these are all. CompileError where it names both, and they exclude each other."""
+    if request.target != DECODER:
+        return request
+    options, given = request.options, request.given
+    count = options.layers if "layers" in given else most_in_a_row(kinds)
+    head = options.head if "head" in given or count == len(kinds) else APART
+    return replace(request, options=replace(options, layers=count, head=head), given=given | {"rows"})
+
+
+def most_in_a_row(kinds: Sequence[str]) -> int:
+    """The most layers of one kind that each launch can have, where all have as many."""
+    return max(count for count in range(1, len(kinds) + 1) if are_rows(kinds, count))
+
+
+def are_rows(kinds: Sequence[str], count: int) -> bool:
+    """Whether layers of these kinds are rows of `count` of one kind."""
+    return len(kinds) % count == 0 and all(len({*kinds[first : first + count]}) == 1 for first in range(0, len(kinds), count))
+
+
+def stage_of(target: str, stage: str, given: Collection[str]) -> str:
+    """The stage that is compiled: of a decoder all. CompileError where another one is said."""
+    if target == DECODER and "stage" in given and stage != WHOLE_MODEL:
+        raise CompileError(f"--target {DECODER} with --stage {stage}", accepted=f"--stage {WHOLE_MODEL}, or no --target")
+    return WHOLE_MODEL if target == DECODER else stage
