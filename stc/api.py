@@ -292,7 +292,8 @@ def compile_model(
 
     `max_seq`: positions of the cache, default: 128, or as many as the model has. `rows`: tokens of a launch of prefill, default:
     16, or 1 of a decoder. `target`: as of `stc compile`. `out`: the folder, new or empty; None for one that goes with the model.
-    `weights`: as of `stc compile`; random by `seed` where there are none. `options`: as of `stc compile` (`stc.pipeline.PipelineOptions`). CompileError for whatever is unusable.
+    `weights`: as of `stc compile`; random by `seed` where there are none. `options`: as of `stc compile`
+    (`stc.pipeline.PipelineOptions`). CompileError for whatever is unusable.
     """
     from stc.tools.language_model import ROWS, compile_language_model, model_request
     from stc.tools.targets import DECODER

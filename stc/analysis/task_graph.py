@@ -14,6 +14,7 @@ from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.facts import PORTS, SHARED
+from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, MergeOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
@@ -71,6 +72,17 @@ def shares_multipliers(task: TaskOp) -> bool:
 def ports_of_results(op: TaskOp | KernelOp) -> int:
     """How many memory ports store what generics in it and their copies make (`stc.ports`); 0 where each has its own."""
     return max((ports[-1] for each in op.walk() if isinstance(each, GenericOp) and (ports := PORTS.of(each))), default=0)
+
+
+def leaves_by_one_port(merge: MergeOp) -> bool:
+    """Whether the tasks that make what is merged say that one port is enough for what they make together."""
+    return all(_is_for_one_port(part) for part in merge.inputs)
+
+
+def _is_for_one_port(value: SSAValue) -> bool:
+    while isinstance(value.owner, ForkOp | CastOp | ConverterOp):
+        value = value.owner.operands[0]
+    return isinstance(value.owner, TaskOp) and ports_of_results(value.owner) == 1
 
 
 def tasks_behind(kernel: KernelOp) -> Mapping[TaskOp, set[TaskOp]]:

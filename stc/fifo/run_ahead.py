@@ -76,12 +76,12 @@ def _depth_in(run: NetworkRun, fifo: Channel) -> int:
 
 
 def deepest_within(bits: int, fifos: Iterable[Channel], depths: Mapping[str, int]) -> dict[str, int]:
-    """Those of `depths` that all together have so many bits beyond what the FIFOs have, the cheapest first."""
-    added = {fifo.name: fifo.bits * (depths[fifo.name] - fifo.depth) for fifo in fifos if fifo.name in depths}
+    """As much of `depths` as all together have so many bits beyond what the FIFOs have: the cheapest get what they want, as long as
+    that is no more than an equal part of what is left; the others get such a part each."""
+    added = {fifo: fifo.bits * (depths[fifo.name] - fifo.depth) for fifo in fifos if fifo.name in depths}
     found: dict[str, int] = {}
-    for name in sorted(added, key=added.__getitem__):
-        bits -= added[name]
-        if bits < 0:
-            break
-        found[name] = depths[name]
-    return found
+    for number, fifo in enumerate(sorted(added, key=added.__getitem__)):
+        part = min(added[fifo], bits // (len(added) - number))
+        found[fifo.name] = fifo.depth + part // fifo.bits
+        bits -= part // fifo.bits * fifo.bits
+    return {fifo.name: found[fifo.name] for fifo in added if found[fifo.name] > fifo.depth}

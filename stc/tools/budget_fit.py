@@ -109,8 +109,37 @@ def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries
     if fit.expected is None or tries >= MOST_TRIES or (before is not None and fit.expected == before.expected):
         raise _beyond(options, fit, f", the least of {tries} searches" if tries > 1 else "")
     searched = Budget.parse(options.search_within or options.budget).limits(load_platform(options.platform))
-    less = fit.smaller(searched)._asdict()
-    return replace(options, search_within=",".join(f"{name}={count}" for name, count in less.items()))
+    return _within(options, fit.smaller(searched)._asdict())
+
+
+ROOM = 0.03
+"""Part of the budget that has to be left for another search, within more."""
+
+CAUTION = 0.9
+"""Part of the way to where the budget would be used up, between two searches, that the one between them goes."""
+
+
+def searched_between(options: PipelineOptions, fit: Fit, before: Fit | None, tries: int) -> PipelineOptions | None:
+    """The options of a search within more than the one whose design has this `fit`, since it leaves `ROOM` of what the one `before`
+    took too much of. None where there is no such room, or no try is left."""
+    if before is None or before.expected is None or fit.expected is None or tries >= MOST_TRIES:
+        return None
+    searched = Budget.parse(options.search_within).limits(load_platform(options.platform))._asdict()
+    has, said, said_before = fit.budget._asdict(), fit.expected._asdict(), before.expected._asdict()
+    taken, taken_before = fit.emitted._asdict(), before.emitted._asdict()
+    beyond = before.emitted.beyond(fit.budget)
+    if any(taken[name] > (1 - ROOM) * has[name] for name in beyond):
+        return None
+    more = {}
+    for name in beyond:
+        way = CAUTION * (has[name] - taken[name]) / (taken_before[name] - taken[name])
+        more[name] = max(searched[name], int(said[name] + way * (said_before[name] - said[name])))
+    return _within(options, searched | more) if more != {name: searched[name] for name in more} else None
+
+
+def _within(options: PipelineOptions, limits: Mapping[str, int]) -> PipelineOptions:
+    """With a search within these limits."""
+    return replace(options, search_within=",".join(f"{name}={count}" for name, count in limits.items()))
 
 
 NARROWER = (4, 1)

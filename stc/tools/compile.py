@@ -52,6 +52,7 @@ from stc.tools.budget_fit import (
     require_platform,
     require_together,
     searched_again,
+    searched_between,
     taken_at_once,
     whole_of,
     without_search,
@@ -290,6 +291,8 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
             fit = fit_of_report(options, made.report, expected)
             if not fit.lacking or (expected is None and is_aim(options)):  # IR behind the search is as it is
                 made.report["budget"] = fit.report(tries, None if searched is None else searched.cycles)
+                if (more := searched_between(options, fit, before, tries)) is not None:
+                    made = _or_between(made, start, original, more, tries + 1, progress, is_named=is_named)
                 break
             if searched is not None and searched.is_given:
                 raise does_not_fit(options, fit)
@@ -316,6 +319,29 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
     is_faster = cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles
     if is_faster and not taken.emitted.beyond(whole_of(start.options.platform)):
         return cheapest
+    assert made.region is not None
+    _exchange(module, made.region)
+    return made
+
+
+def _or_between(
+    made: _Made, start: Start, original: ModuleOp, more: PipelineOptions, tries: int, progress: Progress, *, is_named: bool
+) -> _Made:
+    """The design of a search with the options `more`, if that fits and is faster by the model of the search; else the one that was
+    `made`."""
+    module = start.model.module
+    warn(f"there is room for more: searched once more within {more.search_within}")
+    made = replace(made, region=_exchange(module, original.clone().detach_region(0)))
+    try:
+        other = _made(start, more, progress, is_named=is_named)
+    except BeyondBudget:
+        other = None
+    searched = None if other is None else other.recorder.searched
+    if other is not None and searched is not None and searched.cycles < made.report["budget"]["expected_cycles"]:
+        fit = fit_of_report(more, other.report, searched.expected)
+        if not fit.lacking:
+            other.report["budget"] = fit.report(tries, searched.cycles)
+            return other
     assert made.region is not None
     _exchange(module, made.region)
     return made

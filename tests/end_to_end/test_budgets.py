@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
 import pytest
 
+from stc.pipeline import PipelineOptions
+from stc.tools.compile import compile_model
+from stc.tools.request import CompileRequest
 from stc_testing.commands import Stc
 
 pytestmark = pytest.mark.heavy
@@ -40,6 +44,24 @@ def test_a_design_beyond_its_budget_is_searched_again(tmp_path: Path, stc: Stc, 
     assert ended.code == 0 and "searched again" not in ended.stderr, ended.stderr
     for file in ("kernel.cpp", "schedule.toml"):
         assert (again / file).read_text() == (first / file).read_text()
+
+
+@pytest.mark.parametrize(("within", "dsp", "tries"), [("dsp=300", 300, 2), ("dsp=4000", 100, 1), ("dsp=5", 100, 1)])
+def test_a_search_between_is_kept_if_its_design_fits(
+    within: str, dsp: int, tries: int, tmp_path: Path, mlp: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is faster by the model; else the design before is emitted: as without another search, byte for byte."""
+    alone, out = tmp_path / "alone", tmp_path / "out"
+    options = PipelineOptions(budget="dsp=300")
+    compile_model(CompileRequest(mlp, options=replace(options, search_within=f"dsp={dsp}")), alone)
+
+    def between(options: PipelineOptions, *_: object) -> PipelineOptions:
+        return replace(options, search_within=within)
+
+    monkeypatch.setattr("stc.tools.compile.searched_between", between)
+    report = compile_model(CompileRequest(mlp, options=replace(options, search_within="dsp=100")), out)
+    assert report["budget"]["tries"] == tries
+    assert (out / "kernel.cpp").read_text() == (alone / "kernel.cpp").read_text()
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,16 @@ def test_bursts_that_begin_anew_are_loaded_before() -> None:
     assert depth_without_gaps(written, slowly, slowly) == 2
 
 
-def test_the_cheapest_come_first() -> None:
+def test_those_that_want_more_than_an_equal_part_get_that() -> None:
+    """The others, which want less, get all that they want."""
     bits = {"wide": 512, "narrow": 8, "other": 16}
     fifos = [Channel(name, "load", "task", tokens=100, depth=4, bits=bits[name]) for name in bits]
     depths = {"wide": 10, "narrow": 14}
-    assert deepest_within(80, fifos, depths) == {"narrow": 14}
+    assert deepest_within(160, fifos, depths) == {"narrow": 14}
     assert deepest_within(80 + 6 * 512, fifos, depths) == depths
-    assert deepest_within(79, fifos, depths) == {}
+    assert deepest_within(80 + 3 * 512, fifos, depths) == {"narrow": 14, "wide": 7}
+    assert deepest_within(80 + 6 * 512 + 15, fifos, depths) == depths
+    assert deepest_within(159, fifos, depths) == {"narrow": 13}
+    assert deepest_within(15, fifos, depths) == {}
+    alike = {"wide": 10, "other": 4 + 6 * 32, "narrow": 14}
+    assert deepest_within(80 + 2 * 3 * 512, fifos, alike) == {"wide": 7, "other": 4 + 3 * 32, "narrow": 14}

@@ -9,7 +9,16 @@ import pytest
 from stc.diagnostics import BeyondBudget, CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import PLAN, SMALL, Counts
-from stc.tools.budget_fit import MOST_TRIES, Fit, fit_of, narrower, require_platform, searched_again, without_search
+from stc.tools.budget_fit import (
+    MOST_TRIES,
+    Fit,
+    fit_of,
+    narrower,
+    require_platform,
+    searched_again,
+    searched_between,
+    without_search,
+)
 from stc.transforms.linalg.choose_parallelism import ChooseParallelism
 
 OPTIONS = PipelineOptions(budget="dsp=100,lut=1000,ff=1000,bram=40,uram=0,ports=9")
@@ -55,6 +64,20 @@ def test_a_search_within_less_that_finds_nothing_says_what_the_budget_lacks() ->
     with pytest.raises(BeyondBudget, match="one point of each"):
         without_search(OPTIONS, too_few, None)
     assert without_search(replace(OPTIONS, budget=PLAN), too_few, fit()).budget == SMALL
+
+
+def test_between_a_search_that_fits_and_one_that_does_not() -> None:
+    """1,200 LUT were taken of 1,000 where 900 were said, 800 where 600 were: nine tenths of the way to where 1,000 are."""
+    missed = fit_of(OPTIONS, {**TAKEN, "lut": 1200, "bram18": 42}, 9, EXPECTED)
+    fits = fit_of(OPTIONS, {**TAKEN, "lut": 800, "bram18": 30}, 9, EXPECTED._replace(lut=600))
+    options = replace(OPTIONS, search_within="dsp=100,lut=650,ff=1000,bram=40,uram=0,ports=9")
+    between = searched_between(options, fits, missed, 2)
+    assert between is not None and between.search_within == "dsp=100,lut=735,ff=1000,bram=40,uram=0,ports=9"
+    full = fit_of(OPTIONS, {**TAKEN, "lut": 980, "bram18": 30}, 9, EXPECTED._replace(lut=600))
+    assert searched_between(options, full, missed, 2) is None
+    assert searched_between(options, fits, missed, MOST_TRIES) is None
+    assert searched_between(options, fits, None, 1) is None
+    assert searched_between(options, replace(fits, expected=None), missed, 2) is None
 
 
 def test_what_fits_lacks_nothing() -> None:

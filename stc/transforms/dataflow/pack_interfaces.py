@@ -16,12 +16,12 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import host_values
 from stc.analysis.kernel_memory import bits_of
-from stc.analysis.task_graph import ports_of_results
+from stc.analysis.task_graph import leaves_by_one_port
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, PackOp, Place, TaskOp, UnpackOp
+from stc.dialects.dataflow import KernelOp, PackOp, Place, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import CastOp, ForkOp, ItensorType, MergeOp, SplitOp
+from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
 from stc.dialects.itensor.type import at_largest
 from stc.iteration.bus_words import packed_words, power_of_two, word_lanes
 from stc.iteration.memory_region import enlarged
@@ -231,14 +231,7 @@ def _stripes_of_result(value: SSAValue) -> Sequence[SSAValue]:
     merge = value.owner
     if not isinstance(merge, MergeOp) or not value.has_one_use() or not _are_stripes(value, merge.inputs):
         return [value]
-    return [value] if all(_leaves_by_one_port(part) for part in merge.inputs) else merge.inputs
-
-
-def _leaves_by_one_port(value: SSAValue) -> bool:
-    """Whether the task that makes `value` says that one port is enough for what it and its copies make."""
-    while isinstance(value.owner, ForkOp | CastOp):
-        value = value.owner.operands[0]
-    return isinstance(value.owner, TaskOp) and ports_of_results(value.owner) == 1
+    return [value] if leaves_by_one_port(merge) else merge.inputs
 
 
 def _are_stripes(full: SSAValue, parts: Sequence[SSAValue]) -> bool:

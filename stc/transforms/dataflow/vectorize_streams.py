@@ -17,6 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.lane_demand import LaneDemand
 from stc.analysis.loop_names import dimension_names
+from stc.analysis.task_graph import leaves_by_one_port
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.dataflow.boundary import stored_type
@@ -41,7 +42,9 @@ class VectorizeStreams(ModulePass):
     streams. An argument into which rows are inserted at run time (a cache), and these rows, have vectors as wide as their extents
     and `bits` allow, whatever their kernel wants: others read and update it, too.
 
-    A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn.
+    A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn. What
+    is merged to leave through one port is put together to vectors of `bits` before, each slice by itself: one a cycle passes the
+    merge.
 
     Inside a task a tile is read and written piece by piece. Between tasks only types change, and a converter goes whose two
     sides have become the same sequence.
@@ -69,12 +72,15 @@ class VectorizeStreams(ModulePass):
         if self.bits < 1:
             raise CompileError(f"bits is {self.bits}", where=self.name, accepted="at least 1 bit")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            words = {merge: self._words(merge) for merge in _leaving(kernel)}
             cut = self._orders(kernel)
             for access in [found for found in kernel.walk() if isinstance(found, ReadOp | WriteOp)]:
                 _cut(access, cut[access.source if isinstance(access, ReadOp) else access.destination])
             for value, order in self._orders(kernel).items():
                 assert isinstance(value.type, ItensorType)
                 Rewriter.replace_value_with_new_type(value, ItensorType.from_order(order, value.type.element_type))
+            for merge, (*parts, full) in words.items():
+                _put_together(merge, parts, full)
             for converter in [found for found in kernel.body.block.ops if isinstance(found, ConverterOp)]:
                 _drop_if_same(converter)
 
@@ -91,11 +97,20 @@ class VectorizeStreams(ModulePass):
 
     def _vectorized(self, value: SSAValue, demand: LaneDemand) -> StreamOrder:
         assert isinstance(value.type, ItensorType)
-        # A token may be a word of memory, where its entries take what holds them, and as many as a power of two.
-        stored = bits_of(stored_type(value.type.element_type, self.bits))
-        most = max(1, self.bits // stored)
+        most = self._most(value.type)
         lanes = most if demand.is_updated(value) else min(demand.lanes(value), most)
         return vectorized(value.type.order, largest_divisor(demand.extent(value), lanes))
+
+    def _most(self, kind: ItensorType) -> int:
+        """Lanes of a token that may be a word of memory, where its entries take what holds them, and as many as a power of two."""
+        return max(1, self.bits // bits_of(stored_type(kind.element_type, self.bits)))
+
+    def _words(self, merge: MergeOp) -> list[ItensorType]:
+        """The types of what is merged, and of the result, in vectors that are as wide as `bits` allow."""
+        parts = [part.type for part in merge.inputs if isinstance(part.type, ItensorType)]
+        orders = {part: vectorized(kind.order, self._most(kind)) for part, kind in zip(merge.inputs, parts, strict=True)}
+        full = _interleaved(merge.result, merge.inputs, orders)
+        return [ItensorType.from_order(order, parts[0].element_type) for order in (*orders.values(), full)]
 
 
 def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:
@@ -104,6 +119,19 @@ def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValu
     divided = full.type.order.dimension_of_loop[-1]
     assert divided is not None
     return interleaved(orders[parts[0]], len(parts), divided)
+
+
+def _leaving(kernel: KernelOp) -> list[MergeOp]:
+    """The merges whose results leave the kernel, each through one port."""
+    leaving = [value.owner for value in kernel.terminator.arguments if value.has_one_use()]
+    return [merge for merge in leaving if isinstance(merge, MergeOp) and leaves_by_one_port(merge)]
+
+
+def _put_together(merge: MergeOp, parts: Sequence[ItensorType], full: ItensorType) -> None:
+    """Let `merge` take vectors as `parts` say, into which each part is put together before."""
+    builder = Builder(InsertPoint.before(merge))
+    merge.operands = [connect(builder, part, wide) for part, wide in zip(merge.inputs, parts, strict=True)]
+    Rewriter.replace_value_with_new_type(merge.result, full)
 
 
 def _cut(access: ReadOp | WriteOp, new: StreamOrder) -> None:

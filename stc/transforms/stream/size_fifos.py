@@ -38,8 +38,9 @@ from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
-MOST_AHEAD = 1 << 20
-"""Bytes that the FIFOs of a kernel get so that load tasks run ahead, where nobody asks for more: a fortieth of a U55C's memory."""
+AHEAD = 8
+"""Of the memory on chip that a plan may use, the part (one in so many) that FIFOs of a kernel may get so that load tasks run ahead,
+where nobody asks for more. The token design of gpt2-medium needs 3,690 words before each of 16 ports of weights and 2 of caches."""
 MOST_DEPTH = (1 << 31) - 1
 """Of a FIFO: it is an int of the C++."""
 
@@ -265,15 +266,15 @@ class SizeFifos(FindingPass):
         return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in graph.fed}
 
     def _needed_ahead(self, kernel: _Kernel, plans: Sequence[FifoPlan]) -> dict[str, int]:
-        """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `MOST_AHEAD` goes; UntimedError without a
-        schedule. Where `plans` count on some, no less."""
+        """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `AHEAD` of memory goes; UntimedError without
+        a schedule. Where `plans` count on some, no less."""
         fed = kernel.graph.fed
         depths = depths_ahead(kernel.networks, fed)
         for fifo in fed:
             counted_on = max((plan.ahead.get(fifo.name, 0) for plan in plans), default=0)
             if counted_on > max(fifo.depth, depths.get(fifo.name, 0)):
                 depths[fifo.name] = counted_on
-        return deepest_within(MOST_AHEAD * 8, fed, depths)
+        return deepest_within(load_platform(self.platform).usable_on_chip_bytes * 8 // AHEAD, fed, depths)
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]

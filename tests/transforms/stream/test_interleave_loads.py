@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.design_space.parallelism import MemoryOperand, Parallelism
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import TaskOp
+from stc.dialects.itensor import ItensorType, MergeOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.pipeline import part, run_stages, stages, steps
@@ -104,11 +105,14 @@ def loads(module: ModuleOp) -> Counter[str]:
 SIZES = [(16, 40, 2, 2), (36, 24, 3, 2), (40, 9, 5, 2), (18, 13, 2, 3), (18, 13, 2, 1), (8, 32, 4, 2)]
 
 
+def draws(rows: int, columns: int) -> list[np.ndarray]:
+    draw = np.random.default_rng([rows, columns])
+    return [draw.normal(size=size).astype(np.float32) for size in (columns, (columns, rows), rows)]
+
+
 @pytest.mark.parametrize(("rows", "columns", "copies", "lanes"), SIZES)
 def test_values_stay_at_every_level(rows: int, columns: int, copies: int, lanes: int, tmp_path: Path):
-    draw = np.random.default_rng([rows, columns, copies])
-    given = [draw.normal(size=size).astype(np.float32) for size in (columns, (columns, rows), rows)]
-    text = scaled_product(rows, columns)
+    text, given = scaled_product(rows, columns), draws(rows, columns)
     (expected,) = execute(parse_module(text), given)
     for until in ("interleave-loads", "hls-directives", "size-fifos"):
         module = compiled(text, copies, tmp_path, until, lanes=lanes)
@@ -156,6 +160,22 @@ def test_one_port_stores_what_all_copies_make(tmp_path: Path):
         return sum(isinstance(task, TaskOp) and task.kind == "store" for task in module.walk())
 
     assert (stores("in-turn"), stores("apart")) == (1, 4)
+
+
+WIDE = [(64, 2, 2, 16), (32, 4, 2, 8), (36, 3, 1, 12), (14, 2, 1, 7), (9, 3, 3, 3)]
+
+
+@pytest.mark.parametrize(("rows", "copies", "lanes", "wide"), WIDE)
+def test_tokens_that_leave_by_one_port_are_as_wide_as_that(rows: int, copies: int, lanes: int, wide: int, tmp_path: Path):
+    """A merge passes one token a cycle, of any width: each copy puts together those of its lanes."""
+    module = compiled(scaled_product(rows, 40), copies, tmp_path, "vectorize-streams", lanes=lanes)
+    (merge,) = (op for op in module.walk() if isinstance(op, MergeOp))
+    assert isinstance(merge.result.type, ItensorType)
+    assert merge.result.type.order.element == (wide,)
+    (expected,) = execute(parse_module(scaled_product(rows, 40)), given := draws(rows, 40))
+    for until in ("vectorize-streams", "hls-directives"):
+        (found,) = execute(compiled(scaled_product(rows, 40), copies, tmp_path, until, lanes=lanes), given)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
 PARTS = [("1/40", 8, 1), ("1/8", 8, 1), ("1/8", 9, 2), ("1/2", 16, 8), ("1", 4, 4), ("2/3", 4, 4), ("3/8", 5, 3)]
