@@ -2,14 +2,14 @@
 
     python benchmarks/decode_u55c.py [--model NAME] [--json] [--write] [--again] [ROW ...]
 
-A row is a model that writes some tokens behind a prompt. Its layers (as many in a launch as one can have, `--layers`) and its
-head are compiled as `stc compile --stage model --rows 1` compiles them, each within its part of the plan's budget, since one
-binary has both, once for all lengths of a model. The emitted C++ is run with time, with every layer of a launch: at the first
-position, in the middle, and at the last, between which cycles are taken to lie on lines. A token takes the cycles of all layers
-and of the head, and a launch for each of them, as the platform says what one costs. The prompt goes through the same designs,
-token by token, without the head but for the last. *Asked* is what the project wants. Bytes are what crosses the memory ports,
-counted in the emitted loops; shares are of 460 GB/s, the card's peak, and of the 425 GB/s that were measured on such cards.
-Resources are estimated, of both designs together. Rows are kept in benchmarks/data/decode_u55c.json, each with the commit at
+A row is a model that writes some tokens behind a prompt. It is compiled as by `stc compile --target decoder`, once for all of its
+lengths: all layers and the head in one launch, on one array; or as many layers in a launch as are alike, and the head in one of its
+own, each within its part of the plan's budget, since one binary has both. The emitted C++ is run with time, with every layer of a
+launch: at the first position, in the middle, and at the last, between which cycles are taken to lie on lines. A token takes the
+cycles of all launches, and what each costs, as the platform says. The prompt goes through the same designs, token by token; a head
+of its own is left out but for the last. *Asked* is what the project wants. Bytes are what crosses the memory ports, counted in the
+emitted loops; shares are of 460 GB/s, the card's peak, and of the 425 GB/s that were measured on such cards. Resources are
+estimated, of all designs together. Rows are kept in benchmarks/data/decode_u55c.json, each with the commit at
 which it was measured.
 """
 
@@ -39,6 +39,8 @@ from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.compile import compile_from
 from stc.tools.language_model import ModelStages, model_request
+from stc.tools.request import DECODER
+from stc.tools.targets import for_layers, with_target
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "decode.md"
 DATA = Path(__file__).parent / "data" / "decode_u55c.json"
@@ -49,9 +51,6 @@ PEAK, SUSTAINED = 460e9, 425e9
 """Bytes a second."""
 
 FORMAT = "bits=4,group=128,activations=group,kv=int8,attention=int8"
-SHARED = PipelineOptions(weight_ports="in-turn", contractions="shared", conversions="adders", rows=1)
-"""Contractions take turns in one array, which each port brings the weights of several; a prompt has no design of its own."""
-
 COLUMNS = (
     "model, prompt and tokens", "format", "layers of a launch", "cycles of a launch at the first, middle, last position",
     "of the head", "launches", *(f"tokens per second at {clock} MHz" for clock in CLOCKS), "asked",
@@ -96,7 +95,8 @@ CASES: Mapping[str, Case] = {
 @dataclass(frozen=True)
 class Row:
     """What was measured: `launch`, the cycles of the mean launch of `layers` layers at each of the case's positions, `prompt` at
-    those of its prompt, `launches` of them for a token, `head` the cycles of the head, and bytes that a token moves."""
+    those of its prompt, `launches` of them for a token, `head` the cycles of a head in a launch of its own, 0 where it follows the
+    layers, and bytes that a token moves."""
 
     design: str
     layers: int
@@ -114,14 +114,19 @@ class Row:
         """Of a token, on the average of all positions."""
         return self.launches * _mean(self.launch) + self.head
 
+    @property
+    def heads(self) -> int:
+        """Launches of the head alone."""
+        return int(self.head > 0)
+
     def tokens_per_second(self, clock: float) -> float:
-        """With all launches of layers and that of the head."""
-        return 1e6 / (self.cycles / clock + (self.launches + 1) * PLATFORM.launch_us)
+        """With all launches."""
+        return 1e6 / (self.cycles / clock + (self.launches + self.heads) * PLATFORM.launch_us)
 
     def first_token(self, clock: float) -> float:
         """Milliseconds: the prompt's tokens one by one, and the head."""
         launches = CASES[self.design].prompt * self.launches
-        return ((launches * _mean(self.prompt) + self.head) / clock + (launches + 1) * PLATFORM.launch_us) / 1e3
+        return ((launches * _mean(self.prompt) + self.head) / clock + (launches + self.heads) * PLATFORM.launch_us) / 1e3
 
 
 def _mean(cycles: Sequence[float]) -> float:
@@ -132,11 +137,12 @@ def _mean(cycles: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class _Accelerator:
-    """The designs of a model: those of its kinds of layers, with how many launches of each a token takes, and that of the head."""
+    """The designs of a model: those of its kinds of layers, with how many launches of each a token takes, and that of a head that
+    does not follow them."""
 
     layers: int
     kinds: Sequence[tuple[int, TimedDesign]]
-    head: TimedDesign
+    head: TimedDesign | None
     resources: Mapping[str, int]
     seconds: int
 
@@ -147,10 +153,9 @@ def _accelerator(model: str, quantize: str) -> _Accelerator:
     begin, folder = time.perf_counter(), Path(_FOLDERS.name) / f"{model} {quantize}"
     max_seq = max(case.prompt + case.tokens for case in CASES.values() if case.model == model)
     source = find_language_model(model, max_seq=max_seq, seed=0, weights=None)
-    layers = len(source.model.layer_kinds) if len(set(source.model.layer_kinds)) == 1 else 1
-    several = {"layers": layers, "units": "memory"} if layers > 1 else {}
-    options = replace(SHARED, quantize=quantize, **several)
-    stages = ModelStages(model_request(model, max_seq, None, 0, options), source)
+    options = PipelineOptions(**with_target({"quantize": quantize}, DECODER, ()))
+    asked = model_request(model, max_seq, None, 0, options, DECODER)
+    stages = ModelStages(for_layers(asked, source.model.layer_kinds), source)
 
     resources, told = Counter[str](), list[str]()
 
@@ -167,11 +172,11 @@ def _accelerator(model: str, quantize: str) -> _Accelerator:
         resources.update(report["resources"]["total"])
         return timed_design(out)
 
-    head = compiled(HEAD, "")
+    head = compiled(HEAD, "") if stages.has_head else None
     taken = Counts(*(resources[name] for name in ("dsp", "lut", "ff", "bram18", "uram")))
-    rest = rest_of(taken, Budget.parse(PLAN).limits(PLATFORM))
+    rest = rest_of(taken, Budget.parse(PLAN).limits(PLATFORM)) if head else None
     kinds = [(stages.launched(kind), compiled(DECODE, kind, rest)) for kind in stages.firsts]
-    return _Accelerator(layers, kinds, head, dict(resources), round(time.perf_counter() - begin))
+    return _Accelerator(stages.count, kinds, head, dict(resources), round(time.perf_counter() - begin))
 
 
 _FOLDERS = tempfile.TemporaryDirectory(prefix="decode_u55c_")
@@ -190,10 +195,10 @@ def measure(name: str) -> Row:
 
     launch = tuple(round(mean_launch(position), 1) for position in case.positions)
     prompt = tuple(round(mean_launch(position), 1) for position in case.of_prompt)
-    head = _cycles(made.head, {})
+    head = _cycles(made.head, {}) if made.head else 0
     middle = {"pos": case.positions[1]}
     moved = sum(count * sum(bytes_at(design.manifest, middle).values()) for count, design in made.kinds)
-    moved += sum(bytes_at(made.head.manifest, {}).values())
+    moved += sum(bytes_at(made.head.manifest, {}).values()) if made.head else 0
     return Row(name, made.layers, launches, launch, prompt, head, moved, made.resources, made.seconds, at)
 
 
@@ -217,7 +222,8 @@ def _cells(row: Row) -> list[str]:
     asked = "" if case.asked is None else f"{case.asked:,}"
     taken = " ".join(f"{row.resources[name]:,}" for name in ("dsp", "lut", "bram18", "uram"))
     cycles = " ".join(f"{each:,.0f}" for each in row.launch)
-    return [row.design, f"`{case.quantize}`", str(row.layers), cycles, f"{row.head:,}", str(row.launches + 1),
+    head = f"{row.head:,}" if row.heads else ""
+    return [row.design, f"`{case.quantize}`", str(row.layers), cycles, head, str(row.launches + row.heads),
             *(f"{each:.1f}" for each in speeds), asked, f"{row.first_token(CLOCKS[0]):.1f}", f"{row.bytes:,}", shares, taken,
             str(row.seconds), row.measured]
 

@@ -296,12 +296,12 @@ def compile_model(
     (`stc.pipeline.PipelineOptions`). CompileError for whatever is unusable.
     """
     from stc.tools.language_model import ROWS, compile_language_model, model_request
-    from stc.tools.targets import DECODER
+    from stc.tools.targets import with_target
 
     temporary = tempfile.TemporaryDirectory(prefix="stc-") if out is None else None
     folder = Path(temporary.name) / "model" if temporary is not None else Path(out or "")
-    chosen = _options({**options, "rows": ROWS if rows is None else rows})
-    given = frozenset({*options, *(() if rows is None and target == DECODER else ("rows",))})
+    given = frozenset({*options, *(() if rows is None else ("rows",))})
+    chosen = _options(with_target({**options, "rows": ROWS if rows is None else rows}, target, given))
     compile_language_model(model_request(str(model), max_seq, weights, seed, chosen, target, given), folder, progress)
     return CompiledModel(folder, temporary)
 

@@ -249,7 +249,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     depths = (
         # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
         f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
-        f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',
+        f'margin={options.fifo_margin} run-ahead={options.run_ahead} {limits}}}',
         f"choose-storage{{{limits}{scheduled}}}",  # of FIFOs as deep as they are now
     )
     dies = f'assign-dies{{strategy="{options.dies}"{scheduled} platform="{options.platform}"}}'

@@ -148,11 +148,11 @@ class Propagation:
         decided = tiles_of_lanes(computation, op.lanes, op.rows) | tiles_of_terms(computation, op.terms)
         of_sums = replace(computation, reductions=(*computation.reductions, *summed))
 
-        def halfway(plan: LoopPlan) -> float:
+        def mean_end_of_sums(plan: LoopPlan) -> float:
             begin, end = span(cycles, waits(plan), self._spans)
             return begin + (result_of(op.name, of_sums, plan).first + 1.0) / 2 * (end - begin)
 
-        given = op.given or (min(plans_of_shared(computation, op.lanes), key=halfway) if op.is_shared else None)
+        given = op.given or (min(plans_of_shared(computation, op.lanes), key=mean_end_of_sums) if op.is_shared else None)
         plan = given or plan_loops(computation, self.sizes, decided, timing)
         self.plans[op.name], self.after[op.name] = plan, waits(plan)
         self._spans[op.name] = span(cycles, self.after[op.name], self._spans)
@@ -196,7 +196,7 @@ def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> 
 
 
 def plans_of_shared(computation: Computation, lanes: int) -> tuple[LoopPlan, LoopPlan]:
-    """Two for a contraction that shares its multipliers. A tile is one sum of each lane, whatever the sizes: tiles of others
+    """The two plans of a contraction that shares its multipliers. A tile is one sum of each lane, whatever the sizes: tiles of all
     are alike.
 
     The loops that the streamed factors have are outermost: what comes once is used for all sums that need it, and work begins with
@@ -208,8 +208,8 @@ def plans_of_shared(computation: Computation, lanes: int) -> tuple[LoopPlan, Loo
     tile = tuple(at_once.get(loop, 1) for loop in range(len(computation.extents)))
     streamed = {loop for operand in computation.inputs if not operand.is_parameter for loop in operand.dims}
 
-    def inwards(late: Sequence[int]) -> LoopPlan:
-        keys = {loop: (loop in computation.reductions, loop in late, loop not in streamed) for loop in range(len(tile))}
+    def inwards(inside: Sequence[int]) -> LoopPlan:
+        keys = {loop: (loop in computation.reductions, loop in inside, loop not in streamed) for loop in range(len(tile))}
         return LoopPlan(tile, tuple(sorted(keys, key=keys.__getitem__)))
 
     return inwards(()), inwards(computation.summed)

@@ -78,7 +78,7 @@ def _depth_in(run: NetworkRun, fifo: Channel) -> int:
 def deepest_within(bits: int, fifos: Iterable[Channel], depths: Mapping[str, int]) -> dict[str, int]:
     """As much of `depths` as all together have so many bits beyond what the FIFOs have: the cheapest get what they want, as long as
     that is no more than an equal part of what is left; the others get such a part each."""
-    added = {fifo: fifo.bits * (depths[fifo.name] - fifo.depth) for fifo in fifos if fifo.name in depths}
+    added = {fifo: fifo.bits * max(0, depths[fifo.name] - fifo.depth) for fifo in fifos if fifo.name in depths}
     found: dict[str, int] = {}
     for number, fifo in enumerate(sorted(added, key=added.__getitem__)):
         part = min(added[fifo], bits // (len(added) - number))

@@ -49,18 +49,18 @@ class Fit:
         taken, has = self.emitted._asdict(), self.budget._asdict()
         return ", ".join(f"{taken[name]:,} {NAMES[name]} of {has[name]:,}" for name in self.emitted.beyond(self.budget))
 
-    def smaller(self, searched: Counts) -> Counts:
-        """Within what to search next, where it was `searched` before.
+    def smaller(self, searched: Counts, *, is_last: bool = False) -> Counts:
+        """Within what to search next, where it was `searched` before; `is_last`: if that is the last try.
 
         `choose-storage` builds memories of whatever there is, in equal shares where something is short. So of LUTs, BRAM and URAM
-        only the one is limited of which the search said that the largest share is taken, and what lacks more than that: the others
-        are beyond the budget for its sake.
+        that lack only the one is limited of which the search said that the largest share is taken, and what lacks more than that:
+        the others are beyond the budget for its sake. In the last try all that lack are.
         """
         assert self.expected is not None
         said, taken, has = self.expected._asdict(), self.emitted._asdict(), self.budget._asdict()
         fits = {name: has[name] / taken[name] for name in self.emitted.beyond(self.budget)}
         most = max((name for name in fits if name in MEMORIES), key=lambda name: said[name] / max(has[name], 1), default=None)
-        if most is not None:
+        if most is not None and not is_last:
             fits = {name: fit for name, fit in fits.items() if name == most or name not in MEMORIES or fit < ALIKE * fits[most]}
         less = {name: int(said[name] * fit * max(MARGIN, sqrt(fit))) for name, fit in fits.items()}
         return Counts(**searched._asdict() | less)
@@ -109,7 +109,7 @@ def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries
     if fit.expected is None or tries >= MOST_TRIES or (before is not None and fit.expected == before.expected):
         raise _beyond(options, fit, f", the least of {tries} searches" if tries > 1 else "")
     searched = Budget.parse(options.search_within or options.budget).limits(load_platform(options.platform))
-    return _within(options, fit.smaller(searched)._asdict())
+    return _within(options, fit.smaller(searched, is_last=tries == MOST_TRIES - 1)._asdict())
 
 
 ROOM = 0.03

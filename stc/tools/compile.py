@@ -332,16 +332,20 @@ def _or_between(
     module = start.model.module
     warn(f"there is room for more: searched once more within {more.search_within}")
     made = replace(made, region=_exchange(module, original.clone().detach_region(0)))
+    made.report["budget"]["tries"] = tries
+    reason = "the search finds none that is faster"
     try:
         other = _made(start, more, progress, is_named=is_named)
-    except BeyondBudget:
-        other = None
-    searched = None if other is None else other.recorder.searched
-    if other is not None and searched is not None and searched.cycles < made.report["budget"]["expected_cycles"]:
-        fit = fit_of_report(more, other.report, searched.expected)
-        if not fit.lacking:
-            other.report["budget"] = fit.report(tries, searched.cycles)
-            return other
+        searched = other.recorder.searched
+        if searched is not None and searched.cycles < made.report["budget"]["expected_cycles"]:
+            fit = fit_of_report(more, other.report, searched.expected)
+            if not fit.lacking:
+                other.report["budget"] = fit.report(tries, searched.cycles)
+                return other
+            reason = f"that one is beyond the budget: {fit.lacking}"
+    except CompileError as failure:  # whatever it is, there is a design
+        reason = str(failure)
+    warn(f"the design before is kept: {reason}")
     assert made.region is not None
     _exchange(module, made.region)
     return made

@@ -23,9 +23,9 @@ from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
 from stc.tools.loading import load_all
 from stc.tools.plan import asked_plan
-from stc.tools.request import WHOLE_MODEL, CompileRequest, in_folder, with_dtype
+from stc.tools.request import STAGES, WHOLE_MODEL, CompileRequest, in_folder, with_dtype
 from stc.tools.schedule_file import with_schedule
-from stc.tools.targets import STAGES, stage_of, targeted
+from stc.tools.targets import stage_of, with_target
 
 MODEL: Mapping[str, Any] = {
     "model": said.Model, "config": said.Config, "stage": said.ModelStage, "seq": said.Sequence, "max_seq": said.MaxSequence,
@@ -169,9 +169,9 @@ def asked_compile(
         of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name not in ("uniform_tiles", "small")}
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
         of_passes["budget"] = budget_of(ctx, options["budget"], small=options["small"])
+        of_passes = with_target(of_passes, target, given_options(ctx))
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
         options["stage"] = stage_of(target, options["stage"], given_options(ctx))
-        chosen = targeted(chosen, target, given_options(ctx))
         given = given_options(ctx) | ({"quantize"} if "dtype" in given_options(ctx) else frozenset())
         chosen = with_dtype(chosen, options["dtype"])
         if options["stage"] != WHOLE_MODEL:  # whose stages have a schedule each

@@ -22,9 +22,9 @@ from stc.runtime.devices import CSIM, XRT
 from stc.tools.compile_options import budget_of, given_options
 from stc.tools.consoles import messages, output
 from stc.tools.options import AsJson, Budget, DType, MaxSequence, Quantize, Rows, Seed, Small, Target, Weights
-from stc.tools.request import with_dtype
+from stc.tools.request import STAGES, with_dtype
 from stc.tools.stages import CHECK_FAILED
-from stc.tools.targets import STAGES
+from stc.tools.targets import with_target
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,12 +74,11 @@ def generate_command(
 
     asked, sampling = _Asked.read(prompt, tokens, max_new_tokens), read_sampling(sample)
     opened = _device(device, xclbin, Path(model))
-    units = PipelineOptions.units if layers == 1 else "memory"
-    chosen = PipelineOptions(
-        rows=rows, quantize=quantize, budget=budget_of(ctx, budget, small=small), layers=layers, units=units
-    )
-    given = given_options(ctx) | (frozenset({"rows"}) if target == STAGES else frozenset())
-    request = model_request(model, max_seq, weights, seed, with_dtype(chosen, dtype), target, given)
+    said = given_options(ctx)
+    own = {"rows": rows, "quantize": quantize, "budget": budget_of(ctx, budget, small=small), "layers": layers}
+    own["units"] = PipelineOptions.units if layers == 1 else "memory"
+    chosen = with_dtype(PipelineOptions(**with_target(own, target, said)), dtype)
+    request = model_request(model, max_seq, weights, seed, chosen, target, said)
     with _folder(request, out, asked) as folder:
         given = asked.tokens_for(folder)
         with messages.status("building the emitted C++" if opened in (CSIM, XRT) else "loading the design"):

@@ -48,11 +48,11 @@ from stc.tools.budget_fit import Fit, fit_of, limits_of
 from stc.tools.compile import Progress, compile_from
 from stc.tools.model_room import lacking_room
 from stc.tools.reproducer import versions
-from stc.tools.request import WHOLE_MODEL, CompileRequest, in_folder
+from stc.tools.request import STAGES, WHOLE_MODEL, CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
 from stc.tools.schedule_file import require_folder, require_stages, stage_schedule, with_schedule
 from stc.tools.start import Start
-from stc.tools.targets import STAGES, are_rows, for_layers, targeted
+from stc.tools.targets import are_rows, for_layers
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
@@ -70,14 +70,15 @@ ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
 def model_request(
     model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions, target: str = STAGES,
-    given: frozenset[str] = frozenset({"rows"}),
+    given: frozenset[str] = frozenset(),
 ) -> CompileRequest:
-    """What is asked for a preset, or for a folder of transformers, whose weights are its own where nothing else is said."""
+    """What is asked for a preset, or for a folder of transformers, whose weights are its own where nothing else is said.
+
+    `given`: the options that a user said, beside those of the target; rows of a prompt count as said.
+    """
     model, weights = in_folder(model, weights)
-    options = targeted(options, target, given)
-    return CompileRequest(
-        model, WHOLE_MODEL, seed=seed, weights=weights, options=options, given=given, max_seq=max_seq, target=target
-    )
+    asked = CompileRequest(model, WHOLE_MODEL, seed=seed, weights=weights, options=options, max_seq=max_seq, target=target)
+    return replace(asked, given=given | {"rows"})
 
 
 def compile_language_model(

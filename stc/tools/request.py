@@ -15,6 +15,8 @@ from stc.tools.plan import Plan
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
 
+STAGES, DECODER = "stages", "decoder"
+"""The kinds of accelerators that a model becomes (`stc.tools.targets`)."""
 WHOLE_MODEL = "model"
 """The `stage` that is all of a language model (`stc.tools.language_model`)."""
 OF_TOKEN = "token"
@@ -55,7 +57,7 @@ class CompileRequest:
     run_time_sizes: bool | None = None
     confirm: int = 0
     host: tuple[str, ...] | None = None
-    target: str = "stages"
+    target: str = STAGES
 
     def __post_init__(self) -> None:
         if self.host and self.options.layers > 1:

@@ -8,9 +8,10 @@ from typing import Any
 
 from stc.diagnostics import CompileError
 from stc.pipeline import ADDERS, APART, BEHIND_LAYERS, IN_TURN, SHARED, PipelineOptions
-from stc.tools.request import WHOLE_MODEL, CompileRequest
+from stc.quantisation.formats import BF16, read_quantisation
+from stc.tools.request import DECODER, STAGES, WHOLE_MODEL, CompileRequest
 
-STAGES, DECODER = TARGETS = ("stages", "decoder")
+TARGETS = (STAGES, DECODER)
 
 OF_DECODER: Mapping[str, Any] = {
     "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "conversions": ADDERS, "head": BEHIND_LAYERS,
@@ -19,28 +20,36 @@ OF_DECODER: Mapping[str, Any] = {
 A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one."""
 
 
-def require_target(target: str) -> None:
-    """CompileError for what is none."""
+def with_target(options: Mapping[str, Any], target: str, given: Collection[str]) -> dict[str, Any]:
+    """`options` by name with those of `target` where they are not among the `given` ones, nor excluded by these. CompileError for
+    what is no target."""
     if target not in TARGETS:
         raise CompileError(f"--target {target}", accepted=" or ".join(TARGETS))
+    if target == STAGES:
+        return dict(options)
+    found = {**options, **{name: value for name, value in OF_DECODER.items() if name not in given}}
+    if found["weight_ports"] == APART and "contractions" not in given:
+        found["contractions"] = APART
+    if found["rows"] > 1 and "head" not in given:  # a prompt has launches of its own
+        found["head"] = APART
+    return found
 
 
-def targeted(options: PipelineOptions, target: str, given: Collection[str]) -> PipelineOptions:
-    """`options` with those of `target` where they are not among the `given` ones."""
-    require_target(target)
-    more = {name: value for name, value in OF_DECODER.items() if name not in given} if target == DECODER else {}
-    return replace(options, **more)
+def said_with(target: str, given: frozenset[str]) -> frozenset[str]:
+    """The names of the options that count as said: a target says its own."""
+    return given | frozenset(OF_DECODER) if target == DECODER else given
 
 
 def for_layers(request: CompileRequest, kinds: Sequence[str]) -> CompileRequest:
     """`request` for a model with layers of these `kinds`: of a decoder as many layers are in a launch as can be, where it does not
-    say how many; the head follows them if these are all. CompileError where it names both, and they exclude each other."""
+    say how many; the head follows them if these are all, where it does not say where that is."""
     if request.target != DECODER:
         return request
     options, given = request.options, request.given
-    count = options.layers if "layers" in given else most_in_a_row(kinds)
+    are_single = options.units == PipelineOptions.units or read_quantisation(options.quantize).kv == BF16
+    count = options.layers if "layers" in given else 1 if are_single else most_in_a_row(kinds)
     head = options.head if "head" in given or count == len(kinds) else APART
-    return replace(request, options=replace(options, layers=count, head=head), given=given | {"rows"})
+    return replace(request, options=replace(options, layers=count, head=head), given=said_with(DECODER, given))
 
 
 def most_in_a_row(kinds: Sequence[str]) -> int:

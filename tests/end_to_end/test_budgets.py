@@ -46,9 +46,9 @@ def test_a_design_beyond_its_budget_is_searched_again(tmp_path: Path, stc: Stc, 
         assert (again / file).read_text() == (first / file).read_text()
 
 
-@pytest.mark.parametrize(("within", "dsp", "tries"), [("dsp=300", 300, 2), ("dsp=4000", 100, 1), ("dsp=5", 100, 1)])
+@pytest.mark.parametrize(("within", "dsp"), [("dsp=300", 300), ("dsp=4000", 100), ("dsp=5", 100)])
 def test_a_search_between_is_kept_if_its_design_fits(
-    within: str, dsp: int, tries: int, tmp_path: Path, mlp: str, monkeypatch: pytest.MonkeyPatch
+    within: str, dsp: int, tmp_path: Path, mlp: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And is faster by the model; else the design before is emitted: as without another search, byte for byte."""
     alone, out = tmp_path / "alone", tmp_path / "out"
@@ -60,7 +60,7 @@ def test_a_search_between_is_kept_if_its_design_fits(
 
     monkeypatch.setattr("stc.tools.compile.searched_between", between)
     report = compile_model(CompileRequest(mlp, options=replace(options, search_within="dsp=100")), out)
-    assert report["budget"]["tries"] == tries
+    assert report["budget"]["tries"] == 2
     assert (out / "kernel.cpp").read_text() == (alone / "kernel.cpp").read_text()
 
 

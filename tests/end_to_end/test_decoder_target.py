@@ -14,7 +14,8 @@ from stc.frontend.presets import FULL, SLIDING
 from stc.manifest.model_files import read_model
 from stc.pipeline import APART, BEHIND_LAYERS, PipelineOptions
 from stc.tools.language_model import model_request
-from stc.tools.targets import DECODER, for_layers, most_in_a_row, targeted
+from stc.tools.request import DECODER, STAGES
+from stc.tools.targets import OF_DECODER, for_layers, most_in_a_row, with_target
 from stc_testing.commands import Stc, refused
 
 SHORT = ("--target", DECODER, "--max-seq", 8, "--budget", "dsp=700", "--quantize", "bits=4,group=16,activations=group")
@@ -36,8 +37,11 @@ def test_all_of_a_model_by_one_option(tmp_path: Path, stc: Stc) -> None:
 
 
 def test_options_that_are_said_count_more() -> None:
-    chosen = targeted(PipelineOptions(conversions="operators", rows=4), DECODER, {"conversions", "rows"})
-    assert (chosen.conversions, chosen.rows, chosen.weight_ports, chosen.units) == ("operators", 4, "in-turn", "memory")
+    chosen = with_target({"conversions": "operators", "rows": 4}, DECODER, {"conversions", "rows"})
+    assert chosen == {**OF_DECODER, "conversions": "operators", "rows": 4, "head": APART}
+    chosen = with_target({"weight_ports": APART}, DECODER, {"weight_ports"})
+    assert chosen == {**OF_DECODER, "weight_ports": APART, "contractions": APART}
+    assert with_target({"rows": 3}, STAGES, {"rows"}) == {"rows": 3}
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,8 @@ def test_options_that_are_said_count_more() -> None:
         ([FULL], {}, 1, BEHIND_LAYERS),
         ([FULL] * 6, {"layers": 3}, 3, APART),
         ([FULL] * 6, {"head": APART}, 6, APART),
+        ([FULL] * 6, {"units": "one"}, 1, APART),
+        ([FULL] * 6, {"quantize": "kv=bf16"}, 1, APART),
         ([SLIDING, SLIDING, FULL, FULL], {}, 2, APART),
         ([SLIDING, SLIDING, FULL], {}, 1, APART),
         ([FULL] * 6, {"layers": 3, "head": BEHIND_LAYERS}, 3, BEHIND_LAYERS),
@@ -54,10 +60,10 @@ def test_options_that_are_said_count_more() -> None:
 )
 def test_layers_of_a_launch(kinds: list[str], given: dict[str, int | str], layers: int, head: str) -> None:
     """As many as are alike everywhere; the head behind them if these are all. What is said stays, to be refused if it has to be."""
-    options = PipelineOptions(units="memory", **given)  # pyright: ignore[reportArgumentType]
+    options = PipelineOptions(**with_target(given, DECODER, given))
     request = for_layers(model_request("gpt2-tiny", 8, None, 0, options, DECODER, frozenset(given)), kinds)
     assert (request.options.layers, request.options.head, request.options.rows) == (layers, head, 1)
-    assert "rows" in request.given
+    assert request.given >= {"rows", "units", "head"}
 
 
 def test_rows_of_one_kind() -> None:
@@ -69,11 +75,11 @@ def test_no_such_target(tmp_path: Path, stc: Stc) -> None:
     refused(stc(*asked, "--target", "encoder"), "--target encoder; accepted: stages or decoder")
     refused(stc(*asked, "--target", DECODER, "--stage", "head"), "--target decoder with --stage head; accepted: --stage model")
     with pytest.raises(CompileError, match="--target encoder"):
-        targeted(PipelineOptions(), "encoder", ())
+        with_target({}, "encoder", ())
 
 
-def test_a_prompt_in_rows_wants_a_head_of_its_own(tmp_path: Path, stc: Stc) -> None:
-    """A tile height that the launch of layers and head does not have."""
+def test_a_tile_height_that_a_launch_with_the_head_does_not_have(tmp_path: Path, stc: Stc) -> None:
     configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2)
-    ended = stc("compile", folder, "--target", DECODER, "--rows", 4, "--max-seq", 8, "--out", tmp_path / "out")
+    asked = ("compile", folder, "--target", DECODER, "--layers", 2, "--max-seq", 8, "--out", tmp_path / "out")
+    ended = stc(*asked, "--rows", 4, "--head", BEHIND_LAYERS)
     refused(ended, "--head behind-layers with 1 launches of layers and 4 rows of a prompt", "--layers 2 --rows 1, or --head apart")

@@ -43,6 +43,11 @@ def test_memories_of_another_kind_are_limited_where_they_lack_more(bram18: int, 
     assert searched_again(OPTIONS, short, None, 1).search_within == f"dsp=100,lut=427,ff=1000,bram={bram},uram=0,ports=9"
 
 
+def test_in_the_last_try_all_memories_that_lack_are_limited() -> None:
+    within = searched_again(OPTIONS, fit(), None, MOST_TRIES - 1).search_within
+    assert within == "dsp=100,lut=427,ff=1000,bram=15,uram=0,ports=9"
+
+
 def test_memories_that_the_search_said_most_of_are_limited() -> None:
     """Here BRAM18, 38 of 40; no URAM is there at all."""
     taken = {**TAKEN, "lut": 1200, "bram18": 50, "uram": 1}

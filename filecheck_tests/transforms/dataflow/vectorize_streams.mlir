@@ -113,3 +113,23 @@ dataflow.kernel @as_scheduled() {
 // CHECK: itensor.write {{.*}} : tensor<8xf32> ->
 // CHECK: itensor.read %p[{{.*}} -> tensor<8xf32>
 // CHECK: itensor.write {{.*}} : tensor<16xf32> ->
+
+// -----
+
+// Rows of a cache come in halves, those of all heads before the others: they are put together to vectors as wide as those read.
+!C = !itensor.itensor<1x1x8xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!H = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [4, 1], iter_map: (d0, d1) -> (d1, 0, d0)>
+func.func @halves(%cache: tensor<2x6x8xf32>, %p: i32 {stc.name = "pos"}) -> (tensor<2x6x8xf32>, tensor<2x6x8xf32>) {
+  %y, %r = dataflow.kernel @k(%a = %cache : tensor<2x6x8xf32> as !C) -> (tensor<2x6x8xf32> as !C, tensor<2x1x8xf32> as !H) {
+    %n = itensor.empty : !H
+    dataflow.yield %a, %n : !C, !H
+  }
+  %at = arith.index_cast %p : i32 to index
+  %u = tensor.insert_slice %r into %cache[0, %at, 0] [2, 1, 8] [1, 1, 1] : tensor<2x1x8xf32> into tensor<2x6x8xf32>
+  func.return %y, %u : tensor<2x6x8xf32>, tensor<2x6x8xf32>
+}
+
+// CHECK-LABEL: func.func @halves(
+// CHECK: %n = itensor.empty : !itensor2
+// CHECK-NEXT: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [2, 1, 8], blocks = 1} : !itensor2 to !itensor1
+// CHECK-NEXT: dataflow.yield %a, %n_1 : !itensor, !itensor1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -22,10 +22,12 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.itensor import ConverterOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
+from stc.dialects.updates import is_inserted, is_updated
+from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.round_robin import interleaved
 from stc.iteration.segments import Segment
-from stc.iteration.size import static
+from stc.iteration.size import Size, static
 from stc.iteration.vectorize import largest_divisor, vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant
@@ -40,7 +42,7 @@ class VectorizeStreams(ModulePass):
     say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. A vector is never wider than `bits`,
     and divides the last extent of the element, on both sides of a reshape. Where more is wanted, `split-ports` makes several
     streams. An argument into which rows are inserted at run time (a cache), and these rows, have vectors as wide as their extents
-    and `bits` allow, whatever their kernel wants: others read and update it, too.
+    and `bits` allow, whatever their kernel wants: others read and update it, too. Rows that come in parts are put together.
 
     A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn. What
     is merged to leave through one port is put together to vectors of `bits` before, each slice by itself: one a cycle passes the
@@ -74,6 +76,7 @@ class VectorizeStreams(ModulePass):
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             words = {merge: self._words(merge) for merge in _leaving(kernel)}
             cut = self._orders(kernel)
+            rows = dict(_inserted_rows(kernel, cut))
             for access in [found for found in kernel.walk() if isinstance(found, ReadOp | WriteOp)]:
                 _cut(access, cut[access.source if isinstance(access, ReadOp) else access.destination])
             for value, order in self._orders(kernel).items():
@@ -81,6 +84,9 @@ class VectorizeStreams(ModulePass):
                 Rewriter.replace_value_with_new_type(value, ItensorType.from_order(order, value.type.element_type))
             for merge, (*parts, full) in words.items():
                 _put_together(merge, parts, full)
+            for index, row in rows.items():
+                last = kernel.terminator
+                last.operands[index] = connect(Builder(InsertPoint.before(last)), last.operands[index], row)
             for converter in [found for found in kernel.body.block.ops if isinstance(found, ConverterOp)]:
                 _drop_if_same(converter)
 
@@ -122,9 +128,33 @@ def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValu
 
 
 def _leaving(kernel: KernelOp) -> list[MergeOp]:
-    """The merges whose results leave the kernel, each through one port."""
-    leaving = [value.owner for value in kernel.terminator.arguments if value.has_one_use()]
+    """The merges whose results leave the kernel, each through one port; but for those that go into what kernels update, whose
+    tokens others read as they are."""
+    results = zip(kernel.outputs, kernel.terminator.arguments, strict=True)
+    leaving = [inside.owner for outside, inside in results if inside.has_one_use() and not is_inserted(outside)]
     return [merge for merge in leaving if isinstance(merge, MergeOp) and leaves_by_one_port(merge)]
+
+
+def _inserted_rows(kernel: KernelOp, orders: Mapping[SSAValue, StreamOrder]) -> Iterator[tuple[int, ItensorType]]:
+    """Results of `kernel`, by index, that come in narrower vectors than the argument has that they go into, and their types in its
+    vectors: what makes them has parts of a row in turn."""
+    ports = [inside for outside, inside in zip(kernel.inputs, kernel.arguments, strict=True) if is_updated(outside)]
+    for index, (outside, inside) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, strict=True)):
+        if not is_inserted(outside):
+            continue
+        given, kind = orders[inside], inside.type
+        assert isinstance(kind, ItensorType)
+        alike = [port for port in ports if _entries(port) == _entries(inside)]
+        lanes = {orders[port].element[-1] for port in alike}
+        if len(lanes) == 1 and (wide := lanes.pop()) > given.element[-1] and given.is_static:
+            element = (*given.element[:-1], wide)
+            yield index, ItensorType.from_order(row_major(given.static_shape, element), kind.element_type)
+
+
+def _entries(value: SSAValue) -> tuple[Attribute, Size]:
+    """Of what type the entries of an itensor are, and how many there are along its last dimension."""
+    assert isinstance(value.type, ItensorType)
+    return value.type.element_type, value.type.order.shape[-1]
 
 
 def _put_together(merge: MergeOp, parts: Sequence[ItensorType], full: ItensorType) -> None:

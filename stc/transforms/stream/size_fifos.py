@@ -30,8 +30,9 @@ from stc.iteration.size import Symbol, are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import TaskTrace, moving_symbols
 from stc.network.graph import Channel, TaskGraph
+from stc.platforms.budget import PLAN, SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
-from stc.platforms.platform import load_platform
+from stc.platforms.platform import BRAM18_BYTES, URAM_BYTES, load_platform
 from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
@@ -39,8 +40,8 @@ from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
 AHEAD = 8
-"""Of the memory on chip that a plan may use, the part (one in so many) that FIFOs of a kernel may get so that load tasks run ahead,
-where nobody asks for more. The token design of gpt2-medium needs 3,690 words before each of 16 ports of weights and 2 of caches."""
+"""Of the memory on chip that the budget has, the part (one in so many) that FIFOs get so that load tasks run ahead, where nobody
+asks for more. In the token design of gpt2-medium that is some 3,600 words for each of 16 ports of weights and 2 of caches."""
 MOST_DEPTH = (1 << 31) - 1
 """Of a FIFO: it is an int of the C++."""
 
@@ -125,8 +126,9 @@ class SizeFifos(FindingPass):
     twice as deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be
     `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth
     where that loses no cycle: a DMA that waits costs nothing. Where words come with gaps (bursts begin anew, ports are shared)
-    it is as deep as the task has to run ahead for them to be there when they are needed (`stc.fifo.run_ahead`), the cheapest
-    first, up to 1 MiB of a kernel; not where all depths are given. Where tasks feed each other, as compute units do, all run as
+    it is as deep as the task has to run ahead for them to be there when they are needed (`stc.fifo.run_ahead`), within an eighth
+    of the memory that the budget has, which all kernels share: those that want more than an equal part get that; not where all
+    depths are given. Where tasks feed each other, as compute units do, all run as
     early as they can, but for what only feeds them, which is held up until its tokens are needed (`stc.fifo.just_in_time`). A
     kernel whose tasks are not modelled in time (blocks taken under a condition in a pipelined loop) keeps the depths of
     `set-fifo-depths` as what is required. Where sizes are known at run time there is a schedule at their maxima, in the middle
@@ -142,6 +144,7 @@ class SizeFifos(FindingPass):
     * `margin`: per cent added to the required depth before it is rounded up to the largest that costs the same, -1 to emit exactly
       what is required.
     * `run-ahead`: bytes that FIFOs filled by load tasks may have together, shared out evenly; 0: what each needs.
+    * `budget`: the limits (`stc.platforms.budget`; default plan, and small is the same), of which FIFOs have a part to run ahead.
     * `platform`: whose memories and cycle time count.
 
         %s = stream.create @s {tokens = 64} : !stream.stream<vector<8xf32>, depth: 42>
@@ -157,6 +160,7 @@ class SizeFifos(FindingPass):
     schedule: str = ""
     margin: int = MARGIN
     run_ahead: int = 0
+    budget: str = PLAN
     platform: str = "u55c"
 
     def find(self, ctx: Context, op: ModuleOp) -> list[KernelSizing]:
@@ -180,7 +184,7 @@ class SizeFifos(FindingPass):
         for kernel in kernels:
             if not kernel.graph.fifos:
                 raise CompileError("has no streams", where=f"kernel @{kernel.op.sym_name.data}", accepted=LEVEL)
-            sizing = self._size(kernel, given)
+            sizing = self._size(kernel, given, self._most_ahead // len(kernels))
             for create, fifo in zip(streams_of(kernel.op), sizing.fifos, strict=True):
                 create.required_depth = fifo.required
                 set_depth(create, fifo.emitted)
@@ -193,7 +197,13 @@ class SizeFifos(FindingPass):
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name.replace('_', '-')} is {value}", where=self.name, accepted=f"at least {least}")
 
-    def _size(self, kernel: _Kernel, given: Mapping[str, int]) -> KernelSizing:
+    @property
+    def _most_ahead(self) -> int:
+        """Bits that FIFOs of all kernels may have for load tasks to run ahead."""
+        most = Budget.parse(PLAN if self.budget == SMALL else self.budget).limits(load_platform(self.platform))
+        return 8 * (most.bram * BRAM18_BYTES + most.uram * URAM_BYTES) // AHEAD
+
+    def _size(self, kernel: _Kernel, given: Mapping[str, int], most_ahead: int) -> KernelSizing:
         graph = kernel.graph
         plans: list[FifoPlan] = []
         found, untimed = None, None
@@ -202,7 +212,7 @@ class SizeFifos(FindingPass):
             try:
                 plans = self._plans(kernel)
                 found = replace(plans[0], slots=_most_slots(plans))
-                ahead = ahead or self._needed_ahead(kernel, plans)
+                ahead = ahead or self._needed_ahead(kernel, plans, most_ahead)
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
@@ -265,16 +275,16 @@ class SizeFifos(FindingPass):
         share = self.run_ahead * 8 // len(graph.fed)
         return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in graph.fed}
 
-    def _needed_ahead(self, kernel: _Kernel, plans: Sequence[FifoPlan]) -> dict[str, int]:
-        """Depths of FIFOs that load tasks fill at which no cycle is lost, as far as `AHEAD` of memory goes; UntimedError without
-        a schedule. Where `plans` count on some, no less."""
+    def _needed_ahead(self, kernel: _Kernel, plans: Sequence[FifoPlan], most: int) -> dict[str, int]:
+        """Depths of FIFOs that load tasks fill at which no cycle is lost, and those that `plans` count on, as far as so many bits
+        go; UntimedError without a schedule."""
         fed = kernel.graph.fed
         depths = depths_ahead(kernel.networks, fed)
         for fifo in fed:
             counted_on = max((plan.ahead.get(fifo.name, 0) for plan in plans), default=0)
             if counted_on > max(fifo.depth, depths.get(fifo.name, 0)):
                 depths[fifo.name] = counted_on
-        return deepest_within(load_platform(self.platform).usable_on_chip_bytes * 8 // AHEAD, fed, depths)
+        return deepest_within(most, fed, depths)
 
     def _sized(
         self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]

@@ -162,7 +162,7 @@ def test_one_port_stores_what_all_copies_make(tmp_path: Path):
     assert (stores("in-turn"), stores("apart")) == (1, 4)
 
 
-WIDE = [(64, 2, 2, 16), (32, 4, 2, 8), (36, 3, 1, 12), (14, 2, 1, 7), (9, 3, 3, 3)]
+WIDE = [(64, 2, 2, 16), (32, 4, 2, 8), (36, 3, 1, 12), (14, 2, 1, 7), (9, 3, 1, 3)]
 
 
 @pytest.mark.parametrize(("rows", "copies", "lanes", "wide"), WIDE)
