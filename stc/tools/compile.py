@@ -43,6 +43,7 @@ from stc.quantisation.formats import LinearFormat
 from stc.simulation.memory_traffic import estimated_channels
 from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.budget_fit import (
+    Fit,
     does_not_fit,
     fit_of_report,
     is_aim,
@@ -208,6 +209,12 @@ class _Made:
         """As FIFO sizing estimates them."""
         return self.report["throughput"]["cycles"]
 
+    @property
+    def found(self) -> Searched:
+        """What the search says of it, of a design that was searched."""
+        assert self.recorder.searched is not None
+        return self.recorder.searched
+
 
 def _fastest(start: Start, confirmation: Confirmation, progress: Progress, *, is_named: bool) -> _Made:
     """Of the search's best designs, each as `_on_platform`, the fastest when it is run; up to one that was run before.
@@ -291,8 +298,7 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
             fit = fit_of_report(options, made.report, expected)
             if not fit.lacking or (expected is None and is_aim(options)):  # IR behind the search is as it is
                 made.report["budget"] = fit.report(tries, None if searched is None else searched.cycles)
-                if (more := searched_between(options, fit, before, tries)) is not None:
-                    made = _or_between(made, start, original, more, tries + 1, progress, is_named=is_named)
+                made = _or_between(made, fit, before, start, original, progress, is_named=is_named)
                 break
             if searched is not None and searched.is_given:
                 raise does_not_fit(options, fit)
@@ -325,29 +331,32 @@ def _within_budget(start: Start, original: ModuleOp, progress: Progress, *, is_n
 
 
 def _or_between(
-    made: _Made, start: Start, original: ModuleOp, more: PipelineOptions, tries: int, progress: Progress, *, is_named: bool
+    made: _Made, fit: Fit, before: Fit | None, start: Start, original: ModuleOp, progress: Progress, *, is_named: bool
 ) -> _Made:
-    """The design of a search with the options `more`, if that fits and is faster by the model of the search; else the one that was
-    `made`."""
-    module = start.model.module
-    warn(f"there is room for more: searched once more within {more.search_within}")
-    made = replace(made, region=_exchange(module, original.clone().detach_region(0)))
-    made.report["budget"]["tries"] = tries
-    reason = "the search finds none that is faster"
-    try:
-        other = _made(start, more, progress, is_named=is_named)
-        searched = other.recorder.searched
-        if searched is not None and searched.cycles < made.report["budget"]["expected_cycles"]:
-            fit = fit_of_report(more, other.report, searched.expected)
-            if not fit.lacking:
-                other.report["budget"] = fit.report(tries, searched.cycles)
-                return other
-            reason = f"that one is beyond the budget: {fit.lacking}"
-    except CompileError as failure:  # whatever it is, there is a design
-        reason = str(failure)
-    warn(f"the design before is kept: {reason}")
-    assert made.region is not None
-    _exchange(module, made.region)
+    """`made`, which has this `fit`; or, as long as that leaves room of what the one `before` lacked, the design of a search between
+    the two, if that fits and is faster by the model of the search."""
+    module, tries = start.model.module, made.report["budget"]["tries"]
+    while (more := searched_between(made.options, fit, before, tries)) is not None:
+        warn(f"there is room for more: searched once more within {more.search_within}")
+        made, tries, found = replace(made, region=_exchange(module, original.clone().detach_region(0))), tries + 1, None
+        try:
+            other = _made(start, more, progress, is_named=is_named)
+        except CompileError as failure:  # whatever it is, there is a design
+            reason = str(failure)
+        else:
+            found = fit_of_report(more, other.report, other.found.expected)
+            if not found.lacking and other.found.cycles < made.found.cycles:
+                made, fit = other, found
+                made.report["budget"] = fit.report(tries, made.found.cycles)
+                continue
+            reason = f"that one is beyond the budget: {found.lacking}" if found.lacking else "the search finds none that is faster"
+        warn(f"the design before is kept: {reason}")
+        assert made.region is not None
+        _exchange(module, made.region)
+        made.report["budget"]["tries"] = tries
+        if found is None or not found.lacking:
+            break
+        before = found
     return made
 
 

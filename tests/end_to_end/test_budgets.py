@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from stc.pipeline import PipelineOptions
+from stc.tools.budget_fit import Fit
 from stc.tools.compile import compile_model
 from stc.tools.request import CompileRequest
 from stc_testing.commands import Stc
@@ -55,8 +56,8 @@ def test_a_search_between_is_kept_if_its_design_fits(
     options = PipelineOptions(budget="dsp=300")
     compile_model(CompileRequest(mlp, options=replace(options, search_within=f"dsp={dsp}")), alone)
 
-    def between(options: PipelineOptions, *_: object) -> PipelineOptions:
-        return replace(options, search_within=within)
+    def between(options: PipelineOptions, _fit: Fit, _before: Fit | None, tries: int) -> PipelineOptions | None:
+        return replace(options, search_within=within) if tries < 2 else None
 
     monkeypatch.setattr("stc.tools.compile.searched_between", between)
     report = compile_model(CompileRequest(mlp, options=replace(options, search_within="dsp=100")), out)
