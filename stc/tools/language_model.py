@@ -77,8 +77,10 @@ def model_request(
     `given`: the options that a user said, beside those of the target; rows of a prompt count as said.
     """
     model, weights = in_folder(model, weights)
-    asked = CompileRequest(model, WHOLE_MODEL, seed=seed, weights=weights, options=options, max_seq=max_seq, target=target)
-    return replace(asked, given=given | {"rows"})
+    said = given | {"rows"}
+    return CompileRequest(
+        model, WHOLE_MODEL, seed=seed, weights=weights, options=options, given=said, max_seq=max_seq, target=target
+    )
 
 
 def compile_language_model(

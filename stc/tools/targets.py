@@ -35,21 +35,17 @@ def with_target(options: Mapping[str, Any], target: str, given: Collection[str])
     return found
 
 
-def said_with(target: str, given: frozenset[str]) -> frozenset[str]:
-    """The names of the options that count as said: a target says its own."""
-    return given | frozenset(OF_DECODER) if target == DECODER else given
-
-
 def for_layers(request: CompileRequest, kinds: Sequence[str]) -> CompileRequest:
     """`request` for a model with layers of these `kinds`: of a decoder as many layers are in a launch as can be, where it does not
-    say how many; the head follows them if these are all, where it does not say where that is."""
+    say how many; the head follows them if these are all, where it does not say where that is. What the target says counts as given:
+    schedules do not undo it."""
     if request.target != DECODER:
         return request
     options, given = request.options, request.given
     are_single = options.units == PipelineOptions.units or read_quantisation(options.quantize).kv == BF16
     count = options.layers if "layers" in given else 1 if are_single else most_in_a_row(kinds)
     head = options.head if "head" in given or count == len(kinds) else APART
-    return replace(request, options=replace(options, layers=count, head=head), given=said_with(DECODER, given))
+    return replace(request, options=replace(options, layers=count, head=head), given=given | OF_DECODER.keys())
 
 
 def most_in_a_row(kinds: Sequence[str]) -> int:

@@ -60,8 +60,9 @@ def test_what_size_fifos_offers_can_be_asked_of_a_compile(tmp_path: Path) -> Non
     """All its options but the files it reads, and what they do."""
     offered = {field.name for field in fields(SizeFifos)} - {"name", "depths", "schedule"}
     asked = {"strategy": "published-normal", "slack": 0.5, "margin": -1, "run_ahead": 4096, "platform": "u55c"}
+    asked |= {"budget": "bram=40%"}
     assert offered == asked.keys()
-    options = small_options(fifo_strategy="published-normal", slack=0.5, fifo_margin=-1, run_ahead=4096)
+    options = small_options(fifo_strategy="published-normal", slack=0.5, fifo_margin=-1, run_ahead=4096, budget="bram=40%")
     (sizing,) = (step.one_pass for step in steps(stages(options)) if step.named.name == SizeFifos.name)
     assert {name: getattr(sizing, name) for name in offered} == asked
     compiled(tmp_path / "first", LINEAR, "--small")
