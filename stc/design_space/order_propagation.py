@@ -141,18 +141,15 @@ class Propagation:
         def waits(plan: LoopPlan) -> tuple[Dependence, ...]:
             return tuple(dependences(computation, plan, self._arrivals))
 
-        def timing(plan: LoopPlan) -> tuple[float, float]:
+        def timing(plan: LoopPlan, results: Computation = computation) -> tuple[float, float]:
             begin, end = span(cycles, waits(plan), self._spans)
-            return begin + result_of(op.name, computation, plan).first * (end - begin), end
+            return begin + result_of(op.name, results, plan).first * (end - begin), end
+
+        def when_sums_are_over(plan: LoopPlan) -> float:  # the first and the last, which readers add up
+            return sum(timing(plan, replace(computation, reductions=(*computation.reductions, *summed))))
 
         decided = tiles_of_lanes(computation, op.lanes, op.rows) | tiles_of_terms(computation, op.terms)
-        of_sums = replace(computation, reductions=(*computation.reductions, *summed))
-
-        def mean_end_of_sums(plan: LoopPlan) -> float:
-            begin, end = span(cycles, waits(plan), self._spans)
-            return begin + (result_of(op.name, of_sums, plan).first + 1.0) / 2 * (end - begin)
-
-        given = op.given or (min(plans_of_shared(computation, op.lanes), key=mean_end_of_sums) if op.is_shared else None)
+        given = op.given or (min(plans_of_shared(computation, op.lanes), key=when_sums_are_over) if op.is_shared else None)
         plan = given or plan_loops(computation, self.sizes, decided, timing)
         self.plans[op.name], self.after[op.name] = plan, waits(plan)
         self._spans[op.name] = span(cycles, self.after[op.name], self._spans)

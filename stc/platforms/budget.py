@@ -169,6 +169,11 @@ def rest_of(taken: Counts, limits: Counts) -> float:
     return max(0.0, 1 - max(amount / limit for amount, limit in pairs if limit))
 
 
+def limits_or_plan(budget: str, platform: str) -> Counts:
+    """The limits of what a design is built of: those of `budget`, or of the plan for `SMALL`."""
+    return Budget.parse(PLAN if budget == SMALL else budget).limits(load_platform(platform))
+
+
 def most_ports(budget: str, platform: str) -> int:
     """Memory ports that a design may have: of `budget`, or of the platform for `SMALL`."""
     limits = searched_limits(budget, platform)

@@ -130,11 +130,11 @@ def searched_between(options: PipelineOptions, fit: Fit, before: Fit | None, tri
     beyond = before.emitted.beyond(fit.budget)
     if any(taken[name] > (1 - ROOM) * has[name] for name in beyond):
         return None
-    more = {}
+    more = dict(searched)
     for name in beyond:
         way = CAUTION * (has[name] - taken[name]) / (taken_before[name] - taken[name])
         more[name] = max(searched[name], int(said[name] + way * (said_before[name] - said[name])))
-    return _within(options, searched | more) if more != {name: searched[name] for name in more} else None
+    return None if more == searched else _within(options, more)
 
 
 def _within(options: PipelineOptions, limits: Mapping[str, int]) -> PipelineOptions:

@@ -17,7 +17,7 @@ from stc.analysis.storage import Storable, storables
 from stc.design_space.storage import Shares, choose_memories
 from stc.diagnostics import CompileError
 from stc.iteration.storage import Memory
-from stc.platforms.budget import PLAN, SMALL, Budget, Counts
+from stc.platforms.budget import PLAN, Counts, limits_or_plan
 from stc.platforms.platform import load_platform, share_of
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
@@ -58,7 +58,7 @@ class ChooseStorage(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform, given = load_platform(self.platform), _given(self.schedule)
-        limits = Budget.parse(PLAN if self.budget == SMALL else self.budget).limits(platform)
+        limits = limits_or_plan(self.budget, self.platform)
         share = partial(_shares, limits=limits, memory_luts=platform.memory_luts)
         everything = list(storables(op))
         _require_known(given, [each.name for each in everything], self.schedule)

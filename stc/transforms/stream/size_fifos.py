@@ -30,7 +30,7 @@ from stc.iteration.size import Symbol, are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import TaskTrace, moving_symbols
 from stc.network.graph import Channel, TaskGraph
-from stc.platforms.budget import PLAN, SMALL, Budget
+from stc.platforms.budget import PLAN, limits_or_plan
 from stc.platforms.fifo_storage import MARGIN
 from stc.platforms.platform import BRAM18_BYTES, URAM_BYTES, load_platform
 from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
@@ -200,7 +200,7 @@ class SizeFifos(FindingPass):
     @property
     def _most_ahead(self) -> int:
         """Bits that FIFOs of all kernels may have for load tasks to run ahead."""
-        most = Budget.parse(PLAN if self.budget == SMALL else self.budget).limits(load_platform(self.platform))
+        most = limits_or_plan(self.budget, self.platform)
         return 8 * (most.bram * BRAM18_BYTES + most.uram * URAM_BYTES) // AHEAD
 
     def _size(self, kernel: _Kernel, given: Mapping[str, int], most_ahead: int) -> KernelSizing:
