@@ -287,61 +287,69 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_out = stream.create @fc_out {tokens = 16 : i64, distinct_tokens = 16 : i64, required_depth = 3 : i64, memory = "srl"} : !stream.stream<vector<8xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) attributes {stc.name = "fc", stc.module = "fc"} {
+// CHECK-NEXT: %fc_out = stream.create @fc_out {tokens = 16 : i64, distinct_tokens = 16 : i64, required_depth = 2 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
-// CHECK-NEXT: %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %c12 = arith.constant 12 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x8xf32>
+// CHECK-NEXT: %0 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: %c7 = arith.constant 7 : index
+// CHECK-NEXT: %tile_token = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<8xf32>
+// CHECK-NEXT: %tile = memref.alloc() {stc.storage = ["ram_s2p", "lutram"]} : memref<4x8xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x4xf32>
 // CHECK-NEXT: %w_4 = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<8xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
-// CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %column = %c0 to %c8 step %c1 {
-// CHECK-NEXT: memref.store %0, %tile[%row, %column] : memref<4x8xf32>
-// CHECK-NEXT: } {stc.label = "fc_init_column", stc.unroll = 0 : i32}
-// CHECK-NEXT: } {stc.label = "fc_init_row", stc.pipeline = 1 : i32}
 // CHECK-NEXT: scf.for %k = %c0 to %c12 step %c4 {
 // CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: vector.store %1, %x_4[%a, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.label = "read_x_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: scf.for %term = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %row_1 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %column_1 = %c0 to %c8 step %c1 {
-// CHECK-NEXT: %2 = arith.cmpi eq, %row_1, %c0 : index
-// CHECK-NEXT: %3 = arith.cmpi eq, %column_1, %c0 : index
+// CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0 to %c8 step %c1 {
+// CHECK-NEXT: %2 = arith.cmpi eq, %row, %c0 : index
+// CHECK-NEXT: %3 = arith.cmpi eq, %column, %c0 : index
 // CHECK-NEXT: %4 = arith.andi %2, %3 : i1
 // CHECK-NEXT: scf.if %4 {
 // CHECK-NEXT: %5 = stream.read %w_3 : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: vector.store %5, %w_4[%c0] : memref<8xf32>, vector<8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %6 = memref.load %x_4[%row_1, %term] : memref<4x4xf32>
-// CHECK-NEXT: %7 = memref.load %w_4[%column_1] : memref<8xf32>
-// CHECK-NEXT: %8 = memref.load %tile[%row_1, %column_1] : memref<4x8xf32>
-// CHECK-NEXT: %9 = arith.mulf %6, %7 : f32
-// CHECK-NEXT: %10 = arith.addf %9, %8 : f32
-// CHECK-NEXT: memref.store %10, %tile[%row_1, %column_1] : memref<4x8xf32>
+// CHECK-NEXT: %6 = arith.cmpi eq, %k, %c0 : index
+// CHECK-NEXT: %7 = arith.cmpi eq, %term, %c0 : index
+// CHECK-NEXT: %first = arith.andi %6, %7 : i1
+// CHECK-NEXT: %8 = memref.load %x_4[%row, %term] : memref<4x4xf32>
+// CHECK-NEXT: %9 = memref.load %w_4[%column] : memref<8xf32>
+// CHECK-NEXT: %10 = memref.load %tile[%row, %column] : memref<4x8xf32>
+// CHECK-NEXT: %11 = arith.select %first, %0, %10 : f32
+// CHECK-NEXT: %12 = arith.mulf %8, %9 : f32
+// CHECK-NEXT: %13 = arith.addf %12, %11 : f32
+// CHECK-NEXT: memref.store %13, %tile[%row, %column] : memref<4x8xf32>
+// CHECK-NEXT: memref.store %13, %tile_token[%column] : memref<8xf32>
+// CHECK-NEXT: %14 = arith.cmpi eq, %k, %c8 : index
+// CHECK-NEXT: %15 = arith.cmpi eq, %term, %c3 : index
+// CHECK-NEXT: %16 = arith.cmpi eq, %column, %c7 : index
+// CHECK-NEXT: %17 = arith.andi %14, %15 : i1
+// CHECK-NEXT: %18 = arith.andi %17, %16 : i1
+// CHECK-NEXT: scf.if %18 {
+// CHECK-NEXT: %19 = vector.load %tile_token[%c0] : memref<8xf32>, vector<8xf32>
+// CHECK-NEXT: stream.write %19 into %out : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: }
 // CHECK-NEXT: } {stc.label = "fc_column", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "fc_row"}
 // CHECK-NEXT: } {stc.label = "fc_term"}
 // CHECK-NEXT: } {stc.label = "tile_k"}
-// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %11 = vector.load %tile[%a_1, %c0] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: stream.write %11 into %out : !stream.stream<vector<8xf32>, depth: 4>
-// CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer : !stream.block<memref<4x8xf32>, count: 2>
 // CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 5 : i64, memory = "srl"} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) kind converter {
+// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -351,7 +359,7 @@ builtin.module {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
 // CHECK-NEXT: %0 = stream.acquire %out : !stream.block<memref<4x8xf32>, count: 2> -> memref<4x8xf32>
 // CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<8xf32>, depth: 4>
+// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: vector.store %1, %0[%a, %c0] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: } {stc.label = "read_in_a", stc.pipeline = 4 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}

@@ -16,6 +16,7 @@ from xdsl.traits import Pure
 from stc.analysis.index_expressions import IndexExpression, Term, variables_of
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_bounds, loops_between
+from stc.analysis.recurrences import Recurrence, pipeline_schedule, recurrences
 from stc.dialects.dataflow import TaskOp
 
 Combiner: TypeAlias = arith.AddfOp | arith.MulfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.MinnumfOp
@@ -36,6 +37,13 @@ class Accumulator:
     store: memref.StoreOp
     fills: tuple[memref.StoreOp, ...]
     readers: tuple[memref.LoadOp | vector.LoadOp, ...]
+
+    @property
+    def begin(self) -> arith.ConstantOp:
+        """What the first of `fills` sets it to."""
+        constant = self.fills[0].value.owner
+        assert isinstance(constant, arith.ConstantOp)
+        return constant
 
     @property
     def rounds(self) -> bool:
@@ -98,6 +106,12 @@ def _is_neutral(fill: memref.StoreOp, combiner: Combiner) -> bool:
         return False
     neutral = _NEUTRAL.get(type(combiner))
     return neutral is None or constant.value.value.data == neutral
+
+
+def own_recurrences(sums: Accumulator, loop: scf.ForOp, clock_ns: float, more: int = 0) -> list[Recurrence]:
+    """What iterations of the pipelined `loop` carry in the buffer, in cycles of `clock_ns`, if it took so many `more`."""
+    found = recurrences(loop, pipeline_schedule(loop, clock_ns), more)
+    return [each for each in found if each.buffer is sums.buffer.memref]
 
 
 # Reading ----------------------------------------------------------------------------------------------------------------
@@ -190,6 +204,12 @@ def _range(loop: scf.ForOp) -> np.ndarray:
 def _trip(loop: scf.ForOp) -> int:
     bounds = constant_bounds(loop)
     return bounds.trip if bounds is not None else MOST_POINTS + 1
+
+
+def is_covered(sums: Accumulator, nest: scf.ForOp, store: memref.StoreOp) -> bool:
+    """Whether `store` sets each entry of the buffer while `nest`, around it, runs."""
+    entries = _entries(sums, entry_of(store, {}), loops_inside(nest, store), 1)
+    return entries is not None and len(entries) == prod(sums.type.get_shape())
 
 
 # Filling ----------------------------------------------------------------------------------------------------------------

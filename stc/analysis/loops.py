@@ -36,6 +36,11 @@ class Bounds:
         """Number of iterations."""
         return max(0, -(-(self.upper - self.lower) // self.step))
 
+    @property
+    def last(self) -> int:
+        """The variable's value in the last of them."""
+        return self.lower + (self.trip - 1) * self.step
+
 
 def integer_constant(value: SSAValue) -> int | None:
     """The integer behind an `arith.constant`, None where `value` is anything else."""
@@ -73,6 +78,13 @@ def largest_bounds(loop: scf.ForOp) -> Bounds | None:
         return None
     lower, step = constant_of(loop.lb), constant_of(loop.step)
     return constant_bounds(loop) or Bounds(lower, lower + maximum(trips) * step, step)
+
+
+def last_value(loop: scf.ForOp) -> int:
+    """Of the variable of a loop of constant bounds."""
+    bounds = constant_bounds(loop)
+    assert bounds is not None
+    return bounds.last
 
 
 def is_tabulated(loop: scf.ForOp) -> bool:

@@ -11,6 +11,7 @@ and the sum is added to again one cycle before it leaves the last of them: all 8
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
@@ -24,6 +25,7 @@ from xdsl.traits import Pure
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
 from stc.analysis.loops import constant_bounds, is_kept_apart, is_unrolled, largest_bounds, most_trips, passes_on
 from stc.analysis.operator_library import head_start, may_reassociate
+from stc.dialects import stream
 from stc.dialects.facts import DRAINS, PARTITION
 
 MOST_ITERATIONS = 1 << 18
@@ -58,6 +60,12 @@ def accumulation_interval(loop: scf.ForOp, clock_ns: float) -> int:
     return worst.interval if worst is not None else 1
 
 
+def issue_interval(loop: scf.ForOp, clock_ns: float) -> int:
+    """Cycles of `clock_ns` between iterations, for sums and for the tokens of one stream."""
+    moved = Counter(op.stream for op in loop.body.walk() if isinstance(op, stream.ReadOp | stream.WriteOp))
+    return max(accumulation_interval(loop, clock_ns), *moved.values(), 1)
+
+
 def pipeline_schedule(loop: scf.ForOp, clock_ns: float) -> IterationSchedule:
     """The schedule of one iteration of `loop`, with adders of few stages where the tool takes them for sums that stay in place."""
     schedule = iteration_schedule(loop, clock_ns)
@@ -78,22 +86,23 @@ def slowest_recurrence(loop: scf.ForOp, schedule: IterationSchedule) -> Recurren
     return max(slow, key=lambda recurrence: recurrence.interval, default=None)
 
 
-def recurrences(loop: scf.ForOp, schedule: IterationSchedule) -> Iterator[Recurrence]:
-    """What iterations of `loop` carry to later ones before the pipeline drains."""
+def recurrences(loop: scf.ForOp, schedule: IterationSchedule, more: int = 0) -> Iterator[Recurrence]:
+    """What iterations of `loop` carry to later ones before the pipeline drains; if it took so many cycles `more`, where these
+    are given."""
     if all(most_trips(around) == 1 for around in flattened_nest(loop)):
         return
     for circuit in schedule.circuits:
         operators = tuple(links(circuit.path.chain))
         if not isinstance(circuit.source, Entry) or not isinstance(circuit.target, Entry):
-            cycles = circuit.path.cycles - _head_start(operators)
+            cycles = circuit.path.cycles + more - _head_start(operators)
             yield Recurrence(None, operators, cycles, cycles, 1)
             continue
-        cycles, inside = circuit.path.cycles, operators
+        cycles, inside = circuit.path.cycles + more, operators
         if in_registers(circuit.source.buffer) or _stays(circuit.source, circuit.target, loop):
             cycles, inside = cycles - MEMORY_CYCLES - _head_start(operators), operators[1:-1]
         distance = reuse_distance(flattened_nest(loop), circuit.target, circuit.source, cycles)
         if distance is not None:
-            yield Recurrence(circuit.source.buffer, inside, cycles, circuit.path.cycles, distance)
+            yield Recurrence(circuit.source.buffer, inside, cycles, circuit.path.cycles + more, distance)
 
 
 def _head_start(operators: Sequence[ChainLink]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from math import prod
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ from xdsl.traits import Pure
 
 from stc.analysis.index_expressions import IndexExpression, Term, variables_of
 from stc.analysis.loop_schedules import ACCESSES, MemoryAccess, buffer_of, entry_of
-from stc.analysis.loops import Bounds, constant_bounds, is_unrolled
+from stc.analysis.loops import Bounds, constant_bounds, is_unrolled, loops_between
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.iteration.index_expressions import variable
@@ -61,7 +62,8 @@ class Use:
 
     `order` are the same loops in the order in which the tokens are moved; `along` says which of them runs along each dimension of
     the buffer but the last (None: it has one entry). An iteration accesses `entries` neighbouring entries, the
-    first of them where `moving`, a loop along the last dimension, is (at 0, where it is None).
+    first of them where `moving`, a loop along the last dimension, is (at 0, where it is None). `is_sum`: what a drain's nest
+    stores is made of what it stored there before.
     """
 
     loops: tuple[scf.ForOp, ...]
@@ -71,6 +73,7 @@ class Use:
     accesses: tuple[memref.LoadOp | memref.StoreOp, ...]
     along: tuple[scf.ForOp | None, ...]
     again: tuple[scf.ForOp, ...] = ()
+    is_sum: bool = False
 
     @property
     def iterations(self) -> int:
@@ -86,7 +89,8 @@ def fills(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
 
 
 def drains(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
-    """Each drain of `task` whose buffer one nest stores to, each entry once, in the order of the tokens."""
+    """Each drain of `task` whose buffer one nest stores to in the order of the tokens: each entry once, or once in each of the
+    loops `again`, in whose last iterations it is complete (a sum)."""
     users = users_of_values(task)
     for write in [op for op in task.walk() if isinstance(op, stream.WriteOp)]:
         if (drain := transfer_of(write, users)) is not None and (use := _stores(drain, users)) is not None:
@@ -255,13 +259,15 @@ def _use(fill: Transfer, users: Users) -> Use | None:
 
 
 def _stores(drain: Transfer, users: Users) -> Use | None:
-    """The nest in front of `drain` that stores to its buffer: each entry once, and nobody loads from there."""
-    accesses = _other_accesses(drain, users)
-    if len(accesses) != 1 or not isinstance(store := accesses[0], memref.StoreOp):
+    """The nest in front of `drain` that stores to its buffer, in one place; what loads from there is what it adds to."""
+    accesses = tuple(op for op in _other_accesses(drain, users) if isinstance(op, memref.LoadOp | memref.StoreOp))
+    stores = [op for op in accesses if isinstance(op, memref.StoreOp)]
+    if len(stores) != 1 or len(accesses) < len(_other_accesses(drain, users)):
         return None
-    nest = _nest_beside(drain, (store,))
-    if nest is None or (use := _accessed(drain, nest, (store,))) is None or use.again:
+    nest = _nest_beside(drain, accesses)
+    if nest is None or (use := _accessed(drain, nest, accesses)) is None:
         return None
+    store, use = stores[0], replace(use, accesses=(stores[0],), is_sum=len(accesses) > 1)
     in_order = [loop for loop in use.order if _bounds(loop).trip > 1] == [loop for loop in use.loops if _bounds(loop).trip > 1]
     return use if in_order and _stores_each_entry(store, use) else None
 
@@ -293,8 +299,9 @@ def _other_accesses(transfer: Transfer, users: Users) -> list[Operation]:
 def _accessed(
     transfer: Transfer, nest: scf.ForOp, accesses: tuple[memref.LoadOp | memref.StoreOp, ...]
 ) -> Use | None:
-    """What `accesses` do in a perfect nest that has all of them in its innermost body, and where all are to the same entries."""
-    loops = perfect_nest(nest)
+    """What `accesses` do in a nest that has all of them in its innermost body, and where all are to the same entries; behind a
+    fill a perfect one, where tokens come with the iterations."""
+    loops = perfect_nest(nest) if isinstance(transfer.moves[0], stream.ReadOp) else loops_around(accesses[0], nest)
     if loops is None or any(_bounds(loop).lower or not _bounds(loop).trip for loop in loops):
         return None
     if any(not loops[-1].body.block.is_ancestor(access) for access in accesses):
@@ -338,6 +345,19 @@ def perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
         loop = inner[0]
     turns = (op for op in loop.body.walk() if isinstance(op, scf.ForOp))
     return tuple(loops) if all(is_unrolled(inner) for inner in turns) else None
+
+
+def loops_around(access: Operation, root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
+    """`root` and the loops in it down to the pipelined one with `access`; None where there is none, bounds are not constant, or
+    any is under a condition."""
+    around = loops_between(access, root)
+    if any(inner.parent_op() is not outer for outer, inner in pairwise(around)):
+        return None
+    loops = tuple(takewhile(lambda loop: not is_unrolled(loop), around))
+    if not loops or any(loop.iter_args or constant_bounds(loop) is None for loop in loops):
+        return None
+    turns = (op for op in loops[-1].body.walk() if isinstance(op, scf.ForOp))
+    return loops if all(is_unrolled(inner) for inner in turns) else None
 
 
 def _matched(

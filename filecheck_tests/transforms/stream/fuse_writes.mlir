@@ -45,33 +45,45 @@ dataflow.kernel @shared() {
 
 // -----
 
-// Sums grow in place: they leave when all is added.
+// A sum of five terms leaves in the last iteration of the loop that adds them; its buffer stays, the token is filled beside it.
 dataflow.kernel @sums() {
-  %out = stream.create @out : !stream.stream<vector<1xf32>, depth: 2>
-  dataflow.task @t ins() outs(%p = %out : !stream.stream<vector<1xf32>, depth: 2>) {
-    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index
-    %x = memref.alloc() : memref<4xf32>
-    %sum = memref.alloc() : memref<4xf32>
-    scf.for %i = %c0 to %c4 step %c1 {
-      %a = memref.load %x[%i] : memref<4xf32>
-      %b = memref.load %sum[%i] : memref<4xf32>
-      %c = arith.addf %a, %b : f32
-      memref.store %c, %sum[%i] : memref<4xf32>
+  %out = stream.create @out : !stream.stream<vector<2xf32>, depth: 16>
+  dataflow.task @t ins() outs(%p = %out : !stream.stream<vector<2xf32>, depth: 16>) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+    %c5 = arith.constant 5 : index  %c16 = arith.constant 16 : index
+    %x = memref.alloc() : memref<5x16xf32>
+    %sum = memref.alloc() : memref<16xf32>
+    scf.for %k = %c0 to %c5 step %c1 {
+      scf.for %i = %c0 to %c16 step %c1 {
+        %a = memref.load %x[%k, %i] : memref<5x16xf32>
+        %b = memref.load %sum[%i] : memref<16xf32>
+        %c = arith.addf %a, %b : f32
+        memref.store %c, %sum[%i] : memref<16xf32>
+      }
     }
-    scf.for %i = %c0 to %c4 step %c1 {
-      %v = vector.load %sum[%i] : memref<4xf32>, vector<1xf32>
-      stream.write %v into %p : !stream.stream<vector<1xf32>, depth: 2>
+    scf.for %i = %c0 to %c16 step %c2 {
+      %v = vector.load %sum[%i] : memref<16xf32>, vector<2xf32>
+      stream.write %v into %p : !stream.stream<vector<2xf32>, depth: 16>
     }
   }
-  dataflow.task @end ins(%p = %out : !stream.stream<vector<1xf32>, depth: 2>) outs() {
-    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index
-    scf.for %i = %c0 to %c4 step %c1 {
-      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @end ins(%p = %out : !stream.stream<vector<2xf32>, depth: 16>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c8 = arith.constant 8 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<2xf32>, depth: 16>
     }
   }
 }
 
 // CHECK-LABEL: @sums(
-// CHECK: %sum = memref.alloc() : memref<4xf32>
-// CHECK: memref.store %c, %sum[%i]
-// CHECK: vector.load %sum[%{{.*}}] : memref<4xf32>, vector<1xf32>
+// CHECK: %sum_token = memref.alloc() : memref<2xf32>
+// CHECK: %sum = memref.alloc() : memref<16xf32>
+// CHECK: memref.store %c, %sum[%i] : memref<16xf32>
+// CHECK-NEXT: %[[LANE:.*]] = arith.andi %i, %c1
+// CHECK-NEXT: memref.store %c, %sum_token[%[[LANE]]] : memref<2xf32>
+// CHECK: %[[LAST:.*]] = arith.cmpi eq, %k, %c4
+// CHECK-NEXT: %[[FULL:.*]] = arith.cmpi eq, %{{.*}}, %c1
+// CHECK-NEXT: %[[BOTH:.*]] = arith.andi %[[LAST]], %[[FULL]]
+// CHECK-NEXT: scf.if %[[BOTH]] {
+// CHECK-NEXT: %{{.*}} = vector.load %sum_token[%c0] : memref<2xf32>, vector<2xf32>
+// CHECK-NEXT: stream.write
+// CHECK-NOT: vector.load %sum[

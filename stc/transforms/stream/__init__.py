@@ -20,6 +20,7 @@ STREAM_PASSES = passes_of(
         "allow-unsafe-math": "AllowUnsafeMath",
         "hoist-constants": "HoistConstants",
         "expand-partial-sums": "ExpandPartialSums",
+        "fuse-fills": "FuseFills",
         "fuse-writes": "FuseWrites",
         "fuse-reads": "FuseReads",
         "sink-reads": "SinkReads",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.loops import constant_bounds
-from stc.analysis.recurrences import accumulation_interval
+from stc.analysis.recurrences import issue_interval
 from stc.analysis.stream_transfers import Transfer, Use, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
@@ -91,17 +90,11 @@ def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
     trial = task.clone()
     Rewriter.insert_op(trial, InsertPoint.after(task))
     fill, use = list(fills(trial))[number]
-    before = fill.iterations + use.iterations * _interval(use.loops[-1], clock_ns)
-    after = use.iterations * _interval(_fuse(fill, use), clock_ns)
+    before = fill.iterations + use.iterations * issue_interval(use.loops[-1], clock_ns)
+    after = use.iterations * issue_interval(_fuse(fill, use), clock_ns)
     slower, faster = (trial, task) if after > before else (task, trial)
     Rewriter.erase_op(slower)
     return faster
-
-
-def _interval(loop: scf.ForOp, clock_ns: float) -> int:
-    """Cycles between iterations, for sums and for the tokens of one stream."""
-    moved = Counter(op.stream for op in loop.body.walk() if isinstance(op, stream.ReadOp | stream.WriteOp))
-    return max(accumulation_interval(loop, clock_ns), *moved.values(), 1)
 
 
 def _fuse(fill: Transfer, use: Use) -> scf.ForOp:

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import vector
+from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import ModuleOp, VectorType
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.loops import last_value
+from stc.analysis.recurrences import issue_interval
 from stc.analysis.stream_transfers import Transfer, Use, drains, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, where_equal
 from stc.transforms.stream.set_fifo_depths import grow_depths
@@ -29,13 +32,17 @@ class FuseWrites(ModulePass):
     iterations that share a token the last writes it. A task that computes on what it reads then takes one nest instead of two, and
     its reader can begin with the first token. Streams of several ports that drain a buffer side by side are one token.
 
-    Fused where each entry is stored once, whatever the data, in the order in which the tokens leave, and nobody loads it: results
-    of element-wise computations, not sums that grow in place. Nothing changes where iterations share a token whose width is no
+    Fused where each entry is stored once, whatever the data, in the order in which the tokens leave. A sum, which is stored again
+    in each iteration of other loops, leaves in the last of them; its buffer stays, the token is filled beside it. Nothing changes
+    where that takes longer: an iteration that completes several tokens of a sum would write several in every other one as well,
+    as far as the pipeline's interval goes; nor where iterations share a token whose width is no
     power of two, unless it is a whole row (to know which iteration writes it would take a divider, emission rule 16); nor where
     operands come in another order, for which the nest is interchanged instead (`fuse-reads`) if filling them takes longer.
 
     A task that writes while it reads may need more room in its output before all of its input has come: FIFOs grow until a run of
     the token model ends, as in `set-fifo-depths`.
+
+    Options: `platform` (default u55c), whose cycle sums are scheduled for.
 
         scf.for %i = %c0 to %c8 step %c1 { ... memref.store %r, %t[%i, %j] : memref<8x4xf32> ... }
         scf.for %i = %c0 to %c8 step %c1 {
@@ -52,19 +59,29 @@ class FuseWrites(ModulePass):
 
     name = "fuse-writes"
 
+    platform: str = "u55c"
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        clock_ns = load_platform(self.platform).cycle_ns
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            if sum(_fuse_all(found) for found in kernel.walk() if isinstance(found, TaskOp)):
+            if sum(_fuse_all(found, clock_ns) for found in kernel.walk() if isinstance(found, TaskOp)):
                 grow_depths(kernel)
 
 
-def _fuse_all(task: TaskOp) -> int:
+def _fuse_all(task: TaskOp, clock_ns: float) -> int:
     """How many drains of `task` there were."""
     fused = 0
-    while (pair := next((pair for pair in drains(task) if not _is_better_interchanged(task, *pair)), None)) is not None:
+    while (pair := next((pair for pair in drains(task) if _is_faster(task, *pair, clock_ns)), None)) is not None:
         _fuse(*pair)
         fused += 1
     return fused
+
+
+def _is_faster(task: TaskOp, drain: Transfer, use: Use, clock_ns: float) -> bool:
+    """Whether one nest takes no longer than both."""
+    interval = issue_interval(use.loops[-1], clock_ns)
+    fused = use.iterations * max(interval, use.entries // drain.width)
+    return fused <= use.iterations * interval + drain.iterations and not _is_better_interchanged(task, drain, use)
 
 
 def _is_better_interchanged(task: TaskOp, drain: Transfer, use: Use) -> bool:
@@ -77,14 +94,26 @@ def _is_better_interchanged(task: TaskOp, drain: Transfer, use: Use) -> bool:
 def _fuse(drain: Transfer, use: Use) -> None:
     (store,) = use.accesses
     buffer = token_buffer(drain, use)
+    if use.is_sum:
+        buffer.name_hint, store = f"{buffer.name_hint or 'sum'}_token", _stored_beside(store)
     access_lane(drain, use, buffer, store)
     builder = before_terminator(use.loops[-1].body.block)
+    lasts: list[tuple[SSAValue, int]] = [(loop.body.block.args[0], last_value(loop)) for loop in use.again]
     if use.entries < drain.width:
-        builder = where_equal(builder, [(within_token(drain, use, builder), drain.width - use.entries)])
+        lasts.append((within_token(drain, use, builder), drain.width - use.entries))
+    builder = where_equal(builder, lasts)
     for lane in range(0, use.entries, drain.width):
         _write_lanes(drain, builder, buffer, lane)
     Rewriter.erase_op(drain.root)
-    Rewriter.erase_op(drain.buffer)
+    if not use.is_sum:
+        Rewriter.erase_op(drain.buffer)
+
+
+def _stored_beside(store: memref.LoadOp | memref.StoreOp) -> memref.LoadOp | memref.StoreOp:
+    """The same once more."""
+    other = store.clone()
+    Rewriter.insert_op(other, InsertPoint.after(store))
+    return other
 
 
 def _write_lanes(drain: Transfer, builder: Builder, buffer: SSAValue, lane: int) -> None:

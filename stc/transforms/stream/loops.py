@@ -105,14 +105,18 @@ def where_equal(builder: Builder, values: Sequence[tuple[SSAValue, int]]) -> Bui
     """A builder for what runs only where each index has the value beside it; `builder` itself where nothing is asked."""
     if not values:
         return builder
-    all_met: SSAValue | None = None
-    for value, wanted in values:
-        met = builder.insert(arith.CmpiOp(value, index_constant(builder, wanted), "eq")).result
-        all_met = met if all_met is None else builder.insert(arith.AndIOp(all_met, met)).result
-    assert all_met is not None
     guarded = Block([scf.YieldOp()])
-    builder.insert(scf.IfOp(all_met, [], Region(guarded)))
+    builder.insert(scf.IfOp(all_equal(builder, values), [], Region(guarded)))
     return before_terminator(guarded)
+
+
+def all_equal(builder: Builder, values: Sequence[tuple[SSAValue, int]]) -> SSAValue:
+    """Whether each index, of at least one, has the value beside it."""
+    each = [builder.insert(arith.CmpiOp(value, index_constant(builder, wanted), "eq")).result for value, wanted in values]
+    met = each[0]
+    for other in each[1:]:
+        met = builder.insert(arith.AndIOp(met, other)).result
+    return met
 
 
 def total(builder: Builder, terms: Sequence[SSAValue]) -> SSAValue:

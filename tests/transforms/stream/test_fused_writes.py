@@ -1,4 +1,5 @@
-"""`fuse-writes`: values stay the same, bit for bit, whatever the sizes and orders; and nothing changes where it must not."""
+"""`fuse-writes`, and `fuse-fills` before it where a tile is of sums: values stay the same, bit for bit, whatever the sizes and
+orders; and nothing changes where it must not."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from math import prod
 import numpy as np
 import pytest
 from tile_nests import ITENSOR, nest
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.memref import AllocOp
+from xdsl.dialects.memref import AllocOp, StoreOp
 
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.stream import CreateOp
 from stc.execution.run import execute
+from stc.transforms.stream.fuse_fills import FuseFills
 from stc.transforms.stream.fuse_writes import FuseWrites
 
 DESIGN = """
@@ -65,25 +68,37 @@ class Case:
     room: int = 0
     """Entries of the tile along the last dimension that are not drained."""
     ports: int = 1
+    terms: int = 0
+    """Of which each entry is the sum, in a loop `k` of the order `compute`; 0 where it is no sum."""
+    fill: str = "0.0"
+    """What sums are set to before."""
 
     def nest(self, order: str, step: int, body: str) -> str:
-        return nest(order, dict(zip("abc", self.extents, strict=True)), {"c": step}, body)
+        return nest(order, dict(zip("abck", (*self.extents, self.terms), strict=True)), {"c": step}, body)
 
     def text(self) -> str:
         size, words, ports = prod(self.extents), prod(self.extents) // self.width, range(self.ports)
         tile = "x".join(map(str, (*self.extents[:2], self.extents[2] + self.room)))
         stream = f"!stream.stream<!W, depth: {words}>"
         stored = f"memref.store %r, %tile[%a, %b, %e] : memref<{tile}xf32>"
+        setting, number = "", "%at = arith.addi %own, %c0 : index"
+        if self.terms:
+            stored = f"""%z = memref.load %tile[%a, %b, %e] : memref<{tile}xf32>  %r = arith.addf %z, %s : f32
+              {stored}"""
+            setting = f"%zero = arith.constant {self.fill} : f32\n" + self.nest("abc", 1, f"""
+              memref.store %zero, %tile[%a, %b, %c] : memref<{tile}xf32>""")
+            number = f"%behind = arith.addi %own, %k : index  %at = arith.remui %behind, %c{size} : index"
         if self.guard:
             stored = f"%true = arith.cmpi eq, %c0, %c0 : index\n scf.if %true {{ {stored} }}"
         compute = self.nest(self.compute, self.at_once, f"""
           scf.for %lane = %c0 to %c{self.at_once} step %c1 {{
             %e = arith.addi %c, %lane : index
             %row = arith.muli %a, %c{self.extents[1]} : index  %rows = arith.addi %row, %b : index
-            %first = arith.muli %rows, %c{self.extents[2]} : index  %at = arith.addi %first, %e : index
+            %first = arith.muli %rows, %c{self.extents[2]} : index  %own = arith.addi %first, %e : index
+            {number}
             %w = memref.load %m[%at] : memref<{size}xvector<1xf32>>
             %v = vector.extract %w[0] : f32 from vector<1xf32>
-            %r = arith.mulf %v, %v : f32
+            %{"s" if self.terms else "r"} = arith.mulf %v, %v : f32
             {stored}
           }} {{stc.unroll = 0 : i32}}
           {self.inside}""")
@@ -91,9 +106,9 @@ class Case:
           %lane{port} = arith.constant {port * self.width} : index  %at{port} = arith.addi %c, %lane{port} : index
           %v{port} = vector.load %tile[%a, %b, %at{port}] : memref<{tile}xf32>, !W
           stream.write %v{port} into %o{port} : {stream}""" for port in ports))
-        numbers = {0, 1, self.at_once, self.width * self.ports, self.ports, *self.extents, words}
+        numbers = {0, 1, self.at_once, self.width * self.ports, self.ports, *self.extents, words, size, self.terms}
         text = DESIGN.format(
-            size=size, words=words, tile=tile, compute=compute, drain=drain, before=self.before, between=self.between,
+            size=size, words=words, tile=tile, compute=compute, drain=drain, before=self.before + setting, between=self.between,
             ports=self.ports,
             constants="\n".join(f"%c{number} = arith.constant {number} : index" for number in sorted(numbers)),
             streams="\n".join(f"%s{port} = stream.create @s{port} : {stream}" for port in ports),
@@ -159,6 +174,57 @@ def test_tokens_of_several_ports(width: int, ports: int, at_once: int) -> None:
     divides = max(together, at_once) % min(together, at_once) == 0
     is_divided = at_once < together < 24 and together & (together - 1)
     assert shape == ((max(together, at_once),) if divides and not is_divided else (3, 5, 24))
+
+
+def sums_fused(case: Case) -> tuple[bool, bool]:
+    """Whether sums are set by the nest that adds to them, and whether they leave from there, behind both passes, whose result is
+    executed."""
+    module = parse_module(case.text(), "sums.mlir")
+    before = executed(module, prod(case.extents))
+    FuseFills().apply(make_context(), module)
+    module.verify()
+    is_set = not [op for op in module.walk() if isinstance(op, StoreOp) and isinstance(op.value.owner, ConstantOp)]
+    np.testing.assert_array_equal(executed(module, prod(case.extents)).view(np.int32), before.view(np.int32))
+    FuseWrites().apply(make_context(), module)
+    module.verify()
+    np.testing.assert_array_equal(executed(module, prod(case.extents)).view(np.int32), before.view(np.int32))
+    assert len(set(before.tolist())) > 1
+    return is_set, len([op for op in module.walk() if isinstance(op, AllocOp)]) == 2
+
+
+@pytest.mark.parametrize("extents", [(3, 5, 12), (1, 13, 8), (11, 1, 4)])
+@pytest.mark.parametrize("compute", ["kabc", "akbc", "abkc", "abck", "kacb", "ackb"])
+@pytest.mark.parametrize("terms", [1, 3])
+def test_sums(extents: tuple[int, int, int], compute: str, terms: int) -> None:
+    """Wherever the loop that reduces is, the first iteration sets a sum, and the last one sends it, where that is the order of the
+    tokens; except where sums come up again as soon as they are there, in 10 cycles or a part of it."""
+    trips = dict(zip("abc", (*extents[:2], extents[2] // 4), strict=True))
+    of_several = [[name for name in order if trips.get(name, 1) > 1] for order in (compute, "abc")]
+    again = prod(trips[name] for name in compute[compute.index("k") + 1 :])
+    is_set = terms == 1 or 10 % again > 0
+    assert sums_fused(Case(extents, 4, 4, compute, terms=terms)) == (is_set, is_set and of_several[0] == of_several[1])
+
+
+@pytest.mark.parametrize(("width", "at_once", "leaves"), [(4, 1, True), (4, 2, True), (4, 4, True), (1, 4, False), (2, 12, False)])
+@pytest.mark.parametrize("compute", ["kabc", "akbc"])
+def test_sums_of_other_widths(width: int, at_once: int, leaves: bool, compute: str) -> None:
+    """Several iterations share a token; where one completes several tokens, it would write several in each iteration."""
+    assert sums_fused(Case((3, 7, 24), width, at_once, compute, terms=7)) == (True, leaves)
+
+
+def test_few_sums_that_have_to_wait_leave_at_the_same_interval() -> None:
+    """12 entries that come up again in 3 iterations of 4 lanes: it waits anyway, and drains of a token each take longer."""
+    assert sums_fused(Case((1, 1, 12), 4, 4, "kabc", terms=5))[1]
+
+
+@pytest.mark.parametrize("case", [
+    Case((3, 5, 12), 4, 4, "kabc", terms=5, guard=True),
+    Case((3, 5, 12), 4, 4, "kabc", terms=5, room=4),
+    Case((3, 5, 12), 4, 4, "kabc", terms=5, fill="2.0"),
+])  # fmt: skip
+def test_sums_that_are_not_set(case: Case) -> None:
+    """Under a condition, where some are set only, and where what they are set to counts: as they were."""
+    assert not sums_fused(case)[0]
 
 
 ENTRY = "memref<3x5x12xf32>"
