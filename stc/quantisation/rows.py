@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import torch
 
-from stc.quantisation.formats import ACTIVATION_LARGEST, BF16, F32, INT8, LEAST_ACTIVATION_SCALE
+from stc.quantisation.formats import ACTIVATION_LARGEST, ACTIVATION_STEP, BF16, F32, INT8, LEAST_ACTIVATION_SCALE
 
 Parts = tuple[torch.Tensor, ...]
 
@@ -21,7 +21,7 @@ _UNROUNDED = ContextVar("unrounded", default=False)
 
 def scales_of(largest: torch.Tensor) -> torch.Tensor:
     """The scales of numbers whose largest magnitudes these are; NaN of NaN."""
-    return torch.maximum(largest / float(ACTIVATION_LARGEST), torch.tensor(LEAST_ACTIVATION_SCALE))
+    return torch.maximum(largest * ACTIVATION_STEP, torch.tensor(LEAST_ACTIVATION_SCALE))
 
 
 @dataclass

@@ -79,7 +79,7 @@ def by_formulas(inputs: list[np.ndarray]) -> np.ndarray:
 
 
 def _stored(row: np.ndarray) -> tuple[np.ndarray, np.float32]:
-    scale = max(np.float32(np.abs(row).max() / np.float32(127)), np.float32(2.0**-126))
+    scale = max(np.float32(np.abs(row).max() * np.float32(1 / 127)), np.float32(2.0**-126))
     return np.rint(row * (np.float32(1) / scale)).astype(int), scale
 
 

@@ -30,7 +30,7 @@ def by_formulas(x: np.ndarray, weight: np.ndarray, chosen: LinearFormat) -> np.n
                 scale = max(np.float16(np.abs(column[span]).max() / np.float32(chosen.largest)), np.float16(2.0**-14))
                 integers = np.rint(column[span] / np.float32(scale)).astype(int)
                 seen = row[span] if chosen.activations == "group" else row
-                of_token = max(np.float32(np.abs(seen).max() / np.float32(127)), TINIEST)
+                of_token = max(np.float32(np.abs(seen).max() * np.float32(1 / 127)), TINIEST)
                 quantised = np.rint(row[span] * (np.float32(1) / of_token)).astype(int)
                 term = np.float32(int(integers @ quantised)) * np.float32(scale)
                 total += term * of_token if chosen.activations == "group" else term

@@ -26,7 +26,7 @@ def test_every_row_has_a_scale_of_its_own(factor: float) -> None:
     integers, scales = INT8_ROWS.stored(torch.from_numpy(rows))
     for head, token in np.ndindex(3, 5):
         row = rows[0, head, token]
-        scale = max(np.float32(np.abs(row).max() / np.float32(127)), np.float32(2.0**-126))
+        scale = max(np.float32(np.abs(row).max() * np.float32(1 / 127)), np.float32(2.0**-126))
         assert scales[0, head, token].numpy() == scale
         expected = np.rint(row * (np.float32(1) / scale)).astype(int)
         assert np.array_equal(integers[0, head, token].numpy(), expected)

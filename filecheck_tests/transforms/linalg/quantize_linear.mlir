@@ -62,10 +62,10 @@ func.func @one_group(%x: tensor<5x4xf32>, %w: tensor<3x4xf32> {stc.parameter}) -
 // CHECK: %[[EMPTY4:.*]] = tensor.empty() : tensor<5xf32>
 // CHECK-NEXT: %[[GENERIC4:.*]] = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel"]} ins(%[[GENERIC3]] : tensor<5xf32>) outs(%[[EMPTY4]] : tensor<5xf32>) attrs ={{ +}}{stc.module = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE7:.*]]: f32, %{{.*}}: f32):
-// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 1.270000e+02 : f32
-// CHECK-NEXT: %[[DIVF2:.*]] = arith.divf %[[VALUE7]], %[[CONSTANT6]] : f32
+// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 0.00787401572 : f32
+// CHECK-NEXT: %[[PART:.*]] = arith.mulf %[[VALUE7]], %[[CONSTANT6]] : f32
 // CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 1.17549435e-38 : f32
-// CHECK-NEXT: %[[MAXIMUMF3:.*]] = arith.maximumf %[[DIVF2]], %[[CONSTANT7]] : f32
+// CHECK-NEXT: %[[MAXIMUMF3:.*]] = arith.maximumf %[[PART]], %[[CONSTANT7]] : f32
 // CHECK-NEXT: linalg.yield %[[MAXIMUMF3]] : f32
 // CHECK: %[[EMPTY5:.*]] = tensor.empty() : tensor<5xf32>
 // CHECK-NEXT: %[[GENERIC5:.*]] = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel"]} ins(%[[GENERIC4]] : tensor<5xf32>) outs(%[[EMPTY5]] : tensor<5xf32>) attrs ={{ +}}{stc.module = "fc"} {

@@ -214,12 +214,14 @@ def _operations_below(values: Sequence[SSAValue]) -> list[Operation]:
 
 
 def _step(ops: Sequence[Operation]) -> str | None:
-    """Which step of quantising a body is, if any: the scale of a largest number, at least a constant; its reciprocal; rounding."""
+    """Which step of quantising a body is, if any: the scale of a largest number (a part of it, at least a constant); its
+    reciprocal; rounding."""
     words = [_word(op) for op in ops]
     if "roundeven" in words and "fptosi" in words:
         return _QUANTISE
     divisions = [op for op in ops if isinstance(op, DivfOp)]
-    if len(divisions) == 1 and scalar_constant(divisions[0].rhs) is not None and words[-1] == "max":
+    parts = [op for op in ops if isinstance(op, DivfOp | MulfOp) and scalar_constant(op.rhs) is not None]
+    if len(parts) == 1 and words[-1] == "max":
         return _SCALE if any(scalar_constant(operand) is not None for operand in ops[-1].operands) else None
     return _RECIPROCAL if len(divisions) == len(ops) == 1 and scalar_constant(divisions[0].lhs) is not None else None
 

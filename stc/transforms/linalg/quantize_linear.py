@@ -17,6 +17,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import MODULE
 from stc.quantisation.formats import (
     ACTIVATION_LARGEST,
+    ACTIVATION_STEP,
     GROUP,
     LEAST_ACTIVATION_SCALE,
     SCALES,
@@ -57,7 +58,7 @@ class QuantizeLinear(FindingPass):
       becomes
         %scale = ... : tensor<24xf16>      // max(f16(max |w| / 127), 2^-14)
         %integers = ... : tensor<24x16xi8> // roundeven(w / scale)
-        %s = ... : tensor<5xf32>           // max(max |x| / 127, 2^-126)
+        %s = ... : tensor<5xf32>           // max(max |x| * f32(1 / 127), 2^-126)
         %q = ... : tensor<5x16xi8>         // roundeven(x * (1 / s))
         %sums = linalg.generic {...} ins(%q, %integers : tensor<5x16xi8>, tensor<24x16xi8>) { s + q * w } ... -> tensor<5x24xi32>
         %y = linalg.generic {...} ins(%sums, %scale, %s : ...) { f32(sum) * f32(scale) * s } ... -> tensor<5x24xf32>
@@ -143,11 +144,11 @@ def _quantised_weights(writer: ContractionWriter, weights: Along, chosen: Linear
 
 
 def _quantised_activations(writer: ContractionWriter, activations: Along, *, of_groups: bool) -> Quantised:
-    """Scales max(max |x| / 127, the least normal number), integers roundeven(x * (1 / scale))."""
+    """Scales max(max |x| * f32(1 / 127), the least normal number), integers roundeven(x * (1 / scale))."""
 
     def scale(body: Body, values: Sequence[SSAValue]) -> SSAValue:
-        quotient = body.add(arith.DivfOp(values[0], body.number(ACTIVATION_LARGEST, f32)))
-        return body.add(arith.MaximumfOp(quotient, body.number(LEAST_ACTIVATION_SCALE, f32)))
+        part = body.add(arith.MulfOp(values[0], body.number(ACTIVATION_STEP, f32)))
+        return body.add(arith.MaximumfOp(part, body.number(LEAST_ACTIVATION_SCALE, f32)))
 
     def reciprocal(body: Body, values: Sequence[SSAValue]) -> SSAValue:
         return body.add(arith.DivfOp(body.number(1.0, f32), values[0]))
