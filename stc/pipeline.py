@@ -313,7 +313,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
                 "build-adder-trees{floats-only=true}",  # whose latency decides what follows
                 f'expand-partial-sums{{platform="{options.platform}"}}',
-                f'fuse-fills{{platform="{options.platform}"}}',  # behind partial sums, which are set at once
+                "fuse-fills",  # behind what knows sums by what sets them
                 f'fuse-writes{{platform="{options.platform}"}}',  # before reads, for which it matters what an iteration takes
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
                 f'sink-reads{{platform="{options.platform}"}}',

@@ -16,7 +16,6 @@ from xdsl.traits import Pure
 from stc.analysis.index_expressions import IndexExpression, Term, variables_of
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_bounds, loops_between
-from stc.analysis.recurrences import Recurrence, pipeline_schedule, recurrences
 from stc.dialects.dataflow import TaskOp
 
 Combiner: TypeAlias = arith.AddfOp | arith.MulfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.MinnumfOp
@@ -106,12 +105,6 @@ def _is_neutral(fill: memref.StoreOp, combiner: Combiner) -> bool:
         return False
     neutral = _NEUTRAL.get(type(combiner))
     return neutral is None or constant.value.value.data == neutral
-
-
-def own_recurrences(sums: Accumulator, loop: scf.ForOp, clock_ns: float, more: int = 0) -> list[Recurrence]:
-    """What iterations of the pipelined `loop` carry in the buffer, in cycles of `clock_ns`, if it took so many `more`."""
-    found = recurrences(loop, pipeline_schedule(loop, clock_ns), more)
-    return [each for each in found if each.buffer is sums.buffer.memref]
 
 
 # Reading ----------------------------------------------------------------------------------------------------------------

@@ -86,23 +86,22 @@ def slowest_recurrence(loop: scf.ForOp, schedule: IterationSchedule) -> Recurren
     return max(slow, key=lambda recurrence: recurrence.interval, default=None)
 
 
-def recurrences(loop: scf.ForOp, schedule: IterationSchedule, more: int = 0) -> Iterator[Recurrence]:
-    """What iterations of `loop` carry to later ones before the pipeline drains; if it took so many cycles `more`, where these
-    are given."""
+def recurrences(loop: scf.ForOp, schedule: IterationSchedule) -> Iterator[Recurrence]:
+    """What iterations of `loop` carry to later ones before the pipeline drains."""
     if all(most_trips(around) == 1 for around in flattened_nest(loop)):
         return
     for circuit in schedule.circuits:
         operators = tuple(links(circuit.path.chain))
         if not isinstance(circuit.source, Entry) or not isinstance(circuit.target, Entry):
-            cycles = circuit.path.cycles + more - _head_start(operators)
+            cycles = circuit.path.cycles - _head_start(operators)
             yield Recurrence(None, operators, cycles, cycles, 1)
             continue
-        cycles, inside = circuit.path.cycles + more, operators
+        cycles, inside = circuit.path.cycles, operators
         if in_registers(circuit.source.buffer) or _stays(circuit.source, circuit.target, loop):
             cycles, inside = cycles - MEMORY_CYCLES - _head_start(operators), operators[1:-1]
         distance = reuse_distance(flattened_nest(loop), circuit.target, circuit.source, cycles)
         if distance is not None:
-            yield Recurrence(circuit.source.buffer, inside, cycles, circuit.path.cycles + more, distance)
+            yield Recurrence(circuit.source.buffer, inside, cycles, circuit.path.cycles, distance)
 
 
 def _head_start(operators: Sequence[ChainLink]) -> int:

@@ -254,7 +254,8 @@ def _use(fill: Transfer, users: Users) -> Use | None:
     nest = _nest_beside(fill, loads)
     if len(loads) < len(accesses) or nest is None:
         return None
-    use = _accessed(fill, nest, loads)
+    loops = perfect_nest(nest)
+    use = None if loops is None else _accessed(fill, loops, loads)
     return use if use is not None and (use.order == use.loops or _may_reorder(use.loops, use.order)) else None
 
 
@@ -264,10 +265,11 @@ def _stores(drain: Transfer, users: Users) -> Use | None:
     stores = [op for op in accesses if isinstance(op, memref.StoreOp)]
     if len(stores) != 1 or len(accesses) < len(_other_accesses(drain, users)):
         return None
-    nest = _nest_beside(drain, accesses)
-    if nest is None or (use := _accessed(drain, nest, accesses)) is None:
+    store, nest = stores[0], _nest_beside(drain, accesses)
+    loops = None if nest is None else loops_around(store, nest)
+    if loops is None or (use := _accessed(drain, loops, accesses)) is None:
         return None
-    store, use = stores[0], replace(use, accesses=(stores[0],), is_sum=len(accesses) > 1)
+    use = replace(use, accesses=(store,), is_sum=len(accesses) > 1)
     in_order = [loop for loop in use.order if _bounds(loop).trip > 1] == [loop for loop in use.loops if _bounds(loop).trip > 1]
     return use if in_order and _stores_each_entry(store, use) else None
 
@@ -297,12 +299,10 @@ def _other_accesses(transfer: Transfer, users: Users) -> list[Operation]:
 
 
 def _accessed(
-    transfer: Transfer, nest: scf.ForOp, accesses: tuple[memref.LoadOp | memref.StoreOp, ...]
+    transfer: Transfer, loops: tuple[scf.ForOp, ...], accesses: tuple[memref.LoadOp | memref.StoreOp, ...]
 ) -> Use | None:
-    """What `accesses` do in a nest that has all of them in its innermost body, and where all are to the same entries; behind a
-    fill a perfect one, where tokens come with the iterations."""
-    loops = perfect_nest(nest) if isinstance(transfer.moves[0], stream.ReadOp) else loops_around(accesses[0], nest)
-    if loops is None or any(_bounds(loop).lower or not _bounds(loop).trip for loop in loops):
+    """What `accesses` do in a nest that has all of them in its innermost body, and where all are to the same entries."""
+    if any(_bounds(loop).lower or not _bounds(loop).trip for loop in loops):
         return None
     if any(not loops[-1].body.block.is_ancestor(access) for access in accesses):
         return None
@@ -343,8 +343,12 @@ def perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
         if _does_more(loop, {inner[0]}):
             return None
         loop = inner[0]
-    turns = (op for op in loop.body.walk() if isinstance(op, scf.ForOp))
-    return tuple(loops) if all(is_unrolled(inner) for inner in turns) else None
+    return tuple(loops) if _is_pipelined(loop) else None
+
+
+def _is_pipelined(loop: scf.ForOp) -> bool:
+    """Whether all loops inside are unrolled."""
+    return all(is_unrolled(inner) for inner in loop.body.walk() if isinstance(inner, scf.ForOp))
 
 
 def loops_around(access: Operation, root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
@@ -356,8 +360,7 @@ def loops_around(access: Operation, root: scf.ForOp) -> tuple[scf.ForOp, ...] | 
     loops = tuple(takewhile(lambda loop: not is_unrolled(loop), around))
     if not loops or any(loop.iter_args or constant_bounds(loop) is None for loop in loops):
         return None
-    turns = (op for op in loops[-1].body.walk() if isinstance(op, scf.ForOp))
-    return loops if all(is_unrolled(inner) for inner in turns) else None
+    return loops if _is_pipelined(loops[-1]) else None
 
 
 def _matched(

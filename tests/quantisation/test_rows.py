@@ -12,7 +12,7 @@ from stc.frontend.families.cached_layer import CacheRows
 from stc.frontend.presets import PRESETS
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.sources import load_model
-from stc.quantisation.formats import read_quantisation
+from stc.quantisation.formats import ACTIVATION_LARGEST, ACTIVATION_STEP, read_quantisation
 from stc.quantisation.rows import BF16_ROWS, INT8_ROWS, RowFormat, attention_in_f32, rows_unrounded, saturated
 
 pytestmark = pytest.mark.heavy
@@ -32,6 +32,14 @@ def test_every_row_has_a_scale_of_its_own(factor: float) -> None:
         assert np.array_equal(integers[0, head, token].numpy(), expected)
         widened = INT8_ROWS.widened((integers, scales))[0, head, token].numpy()
         assert np.array_equal(widened, expected.astype(np.float32) * scale)
+
+
+def test_what_the_largest_magnitude_is_multiplied_by() -> None:
+    """The f32 next to 1 / 127; and the largest magnitude is 127 of its scale, of all f32 between two powers of two."""
+    assert float(np.float32(1 / ACTIVATION_LARGEST)) == ACTIVATION_STEP
+    largest = torch.arange(0x3F800000, 0x40000000, dtype=torch.int32).view(torch.float32)
+    integers, _ = INT8_ROWS.stored(largest.unsqueeze(-1))
+    assert bool((integers == ACTIVATION_LARGEST).all())
 
 
 def test_ties_go_to_even_and_nothing_wraps_around() -> None:

@@ -60,7 +60,7 @@ func.func @norm(%x: !X, %o: !T) -> (!T, !T, !T) {
 !Q = tensor<5xi8>
 func.func @quantised(%x: !X, %w: !X {stc.parameter}, %o: !S, %p: !Q) -> (!S, !S, !S, !Q) {
   %v = linalg.generic {indexing_maps = #one, iterator_types = []} ins(%o : !S) outs(%o : !S) attrs = {stc.module = "fc"} {
-  ^bb0(%a: f32, %b: f32):  %c = arith.constant 0.0078125 : f32  %d = arith.mulf %a, %c : f32
+  ^bb0(%a: f32, %b: f32):  %c = arith.constant 0.00787401572 : f32  %d = arith.mulf %a, %c : f32
     %l = arith.constant 1.0e-30 : f32  %s = arith.maximumf %d, %l : f32  linalg.yield %s : f32 } -> !S
   %r = linalg.generic {indexing_maps = #one, iterator_types = []} ins(%v : !S) outs(%o : !S) attrs = {stc.module = "fc"} {
   ^bb0(%a: f32, %b: f32):  %c = arith.constant 1.0 : f32  %d = arith.divf %c, %a : f32  linalg.yield %d : f32 } -> !S

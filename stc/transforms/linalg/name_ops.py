@@ -222,7 +222,8 @@ def _step(ops: Sequence[Operation]) -> str | None:
     divisions = [op for op in ops if isinstance(op, DivfOp)]
     parts = [op for op in ops if isinstance(op, DivfOp | MulfOp) and scalar_constant(op.rhs) is not None]
     if len(parts) == 1 and words[-1] == "max":
-        return _SCALE if any(scalar_constant(operand) is not None for operand in ops[-1].operands) else None
+        least = [constant for operand in ops[-1].operands if (constant := scalar_constant(operand)) is not None]
+        return _SCALE if any(constant.value.data > 0 for constant in least) else None  # the others: activation functions
     return _RECIPROCAL if len(divisions) == len(ops) == 1 and scalar_constant(divisions[0].lhs) is not None else None
 
 

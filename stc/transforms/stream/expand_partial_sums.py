@@ -14,14 +14,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_nest, loops_inside, own_recurrences, reading
+from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_nest, loops_inside, reading
 from stc.analysis.executions import executions
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_of, is_unrolled, largest_bounds, most_trips, trip_count
 from stc.analysis.operator_library import hardware_cost
-from stc.analysis.recurrences import flattened_nest, reuse_distance
+from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, recurrences, reuse_distance
 from stc.design_space.partial_sums import SumShape, cheapest_count
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.facts import LABEL, UNROLL
@@ -107,7 +107,7 @@ def _shape(
     sums: Accumulator, loop: scf.ForOp, reductions: Sequence[scf.ForOp], readings: Sequence[Reading], clock_ns: float
 ) -> SumShape | None:
     """What decides how many partial sums there are; None where iterations need not wait for one."""
-    interval = max((found.interval for found in own_recurrences(sums, loop, clock_ns)), default=1)
+    interval = max((found.interval for found in _own_recurrences(sums, loop, clock_ns)), default=1)
     if interval == 1:
         return None
     places = {found.place: found.nest for found in readings}
@@ -123,11 +123,15 @@ def _shape(
     )
 
 
+def _own_recurrences(sums: Accumulator, loop: scf.ForOp, clock_ns: float) -> list[Recurrence]:
+    return [found for found in recurrences(loop, pipeline_schedule(loop, clock_ns)) if found.buffer is sums.buffer.memref]
+
+
 def _intervals(
     sums: Accumulator, loop: scf.ForOp, reductions: Sequence[scf.ForOp], shape: SumShape, clock_ns: float
 ) -> Callable[[int], int]:
     """The interval of `loop` for each number of partial sums: those in registers are there when the operator has them."""
-    own, nest, stored = own_recurrences(sums, loop, clock_ns), flattened_nest(loop), entry_of(sums.store, {})
+    own, nest, stored = _own_recurrences(sums, loop, clock_ns), flattened_nest(loop), entry_of(sums.store, {})
 
     def interval(count: int) -> int:
         cycles = max(found.cycles if shape.in_registers(count) else found.memory_cycles for found in own)

@@ -1,4 +1,4 @@
-"""`fuse-fills`: a sum is set by the first addition to it, instead of not by a nest of its own (loop fusion)."""
+"""`fuse-fills`: a sum is set by the first addition to it, not by a nest of its own (loop fusion)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.accumulators import Accumulator, accumulators, fill_nest, is_covered, own_recurrences
+from stc.analysis.accumulators import Accumulator, accumulators, fill_nest, is_covered
 from stc.analysis.index_expressions import variables_of
 from stc.analysis.loop_schedules import entry_of
 from stc.analysis.loops import constant_of, is_unrolled, loops_between, trip_count
-from stc.analysis.recurrences import issue_interval
 from stc.analysis.stream_transfers import loops_around, perfect_nest
 from stc.dialects.dataflow import TaskOp
-from stc.platforms.platform import load_platform
 from stc.transforms.stream.loops import all_equal
 
 
@@ -33,12 +31,10 @@ class FuseFills(ModulePass):
     sums then takes one pipeline less, and the nest that adds has one statement before it less, so that it may become one pipeline
     with the loops outside (`sink-reads`). Values are the same, bit for bit.
 
-    Fused where each nest sets all of the buffer, the one that adds does so to each entry once in each iteration of the loops that
-    reduce, whatever the data; and where iterations of its pipeline do not wait longer if choosing the constant takes a cycle
-    (`stc.analysis.recurrences`; the tool may chain it with the adder). It stands behind `expand-partial-sums`, whose sums are
-    set at once.
-
-    Options: `platform` (default u55c), whose cycle sums are scheduled for.
+    Fused where each nest sets all of the buffer, and the one that adds does so to each entry once in each iteration of the loops
+    that reduce, whatever the data. Sums, products, minima and maxima of floats are, that begin with what changes nothing, in loops
+    of constant bounds; what is summed as integers, or up to a run-time position, is set before. The pass stands behind
+    `expand-partial-sums`, which knows sums by what sets them.
 
         scf.for %j = %c0 to %c8 step %c1 { memref.store %zero, %sum[%j] : memref<8xf32> }
         scf.for %k = %c0 to %c4 step %c1 {
@@ -55,13 +51,10 @@ class FuseFills(ModulePass):
 
     name = "fuse-fills"
 
-    platform: str = "u55c"
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        clock_ns = load_platform(self.platform).cycle_ns
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for sums in accumulators(task):
-                if (nests := _nests(sums)) is not None and _is_in_time(sums, nests[1][-1], clock_ns):
+                if (nests := _nests(sums)) is not None:
                     _fuse(sums, *nests)
 
 
@@ -103,20 +96,17 @@ def _reducing(sums: Accumulator, loops: Sequence[scf.ForOp]) -> list[scf.ForOp]:
     return [loop for loop in loops if trip_count(loop) > 1 and loop.body.block.args[0] not in variables]
 
 
-def _is_in_time(sums: Accumulator, loop: scf.ForOp, clock_ns: float) -> bool:
-    """Whether a cycle more from load to store, for the choice, costs no iteration of the pipelined `loop` any."""
-    interval = issue_interval(loop, clock_ns)
-    return all(found.interval <= interval for found in own_recurrences(sums, loop, clock_ns, more=1))
-
-
 def _fuse(sums: Accumulator, fill: scf.ForOp, loops: Sequence[scf.ForOp]) -> None:
     begun = _begun(sums, loops)
     sums.combiner.operands = [begun if value is sums.load.res else value for value in sums.combiner.operands]
+    if not sums.load.res.uses:   # a sum of one term
+        Rewriter.erase_op(sums.load)
     Rewriter.erase_op(fill)
 
 
 def _begun(sums: Accumulator, loops: Sequence[scf.ForOp]) -> SSAValue:
-    """What is added to: the constant in the first iteration of the loops that reduce, then what the buffer holds."""
+    """What is added to: the constant in the first iteration of the loops that reduce, then what the buffer holds; the constant
+    where no loop reduces."""
     builder = Builder(InsertPoint.at_start(loops[-1].body.block))
     constant = builder.insert(sums.begin.clone()).result
     firsts = [(loop.body.block.args[0], constant_of(loop.lb)) for loop in _reducing(sums, loops)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -12,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.loops import last_value
+from stc.analysis.loops import last_value, trip_count
 from stc.analysis.recurrences import issue_interval
 from stc.analysis.stream_transfers import Transfer, Use, drains, fills
 from stc.dialects import stream
@@ -33,14 +34,14 @@ class FuseWrites(ModulePass):
     its reader can begin with the first token. Streams of several ports that drain a buffer side by side are one token.
 
     Fused where each entry is stored once, whatever the data, in the order in which the tokens leave. A sum, which is stored again
-    in each iteration of other loops, leaves in the last of them; its buffer stays, the token is filled beside it. Nothing changes
-    where that takes longer: an iteration that completes several tokens of a sum would write several in every other one as well,
-    as far as the pipeline's interval goes; nor where iterations share a token whose width is no
+    in each iteration of other loops (of constant bounds), leaves in the last of them; its buffer stays, the token is filled beside
+    it. Nothing changes where that takes longer: an iteration that completes several tokens of a sum would write several in every
+    other one as well, as far as the pipeline's interval goes; nor where iterations share a token whose width is no
     power of two, unless it is a whole row (to know which iteration writes it would take a divider, emission rule 16); nor where
     operands come in another order, for which the nest is interchanged instead (`fuse-reads`) if filling them takes longer.
 
     A task that writes while it reads may need more room in its output before all of its input has come: FIFOs grow until a run of
-    the token model ends, as in `set-fifo-depths`.
+    the token model ends, as in `set-fifo-depths` (of sums, beside their buffer).
 
     Options: `platform` (default u55c), whose cycle sums are scheduled for.
 
@@ -87,8 +88,9 @@ def _is_faster(task: TaskOp, drain: Transfer, use: Use, clock_ns: float) -> bool
 def _is_better_interchanged(task: TaskOp, drain: Transfer, use: Use) -> bool:
     """Whether operands of the nest that come in another order would take longer to fill than the drain takes: to be consumed as
     they arrive they need the nest in their order, which a nest that writes tokens may not take any more."""
-    others = [fill for fill, other in fills(task) if other.loops[0] is use.loops[0] and other.order != other.loops]
-    return sum(fill.iterations for fill in others) > drain.iterations
+    others = [(fill, other.loops[0]) for fill, other in fills(task) if other.loops[0] in use.loops and other.order != other.loops]
+    around = {nest: use.loops[: use.loops.index(nest)] for _, nest in others}
+    return sum(fill.iterations * prod(map(trip_count, around[nest])) for fill, nest in others) > drain.iterations
 
 
 def _fuse(drain: Transfer, use: Use) -> None:
