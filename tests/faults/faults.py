@@ -19,9 +19,10 @@ from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, FloatAttr, Inte
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.emission_rules import check_emission_rules
+from stc.analysis.loops import integer_constant
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.context import make_context
@@ -489,12 +490,21 @@ def an_expanded_index_has_the_wrong_sign(module: ModuleOp) -> None:
 
 @fault("hls-directives", "rule 13")
 def a_sum_is_started_again_before_it_is_finished(module: ModuleOp) -> None:
-    """All iterations add to the same one of several partial sums."""
+    """All iterations add to the same one of several partial sums; the others, which the first term sets no longer, count zero."""
     store = next(op for op in all_of(module, memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp)
                  and "_partial" in (op.memref.name_hint or ""))
-    load = next(op for op in all_of(module, memref.LoadOp) if op.memref is store.memref and op.indices[0] is store.indices[0])
-    first = constant_before(load, 0)
-    load.operands[1], store.operands[2] = first, first
+    loads = [op for op in all_of(module, memref.LoadOp) if op.memref is store.memref]
+    load = next(op for op in loads if op.indices[0] is store.indices[0])
+    begun = next(op for op in all_of(module, arith.SelectOp) if op.rhs is load.res)
+    zero, first = constant_before(load, 0), begun.cond
+    is_first = arith.CmpiOp(store.indices[0], zero, "eq")
+    both = arith.AndIOp(first, is_first.result)
+    Rewriter.insert_op([is_first, both], InsertPoint.before(begun))
+    begun.operands[0] = both.result
+    for other in loads:
+        if other is not load and integer_constant(other.indices[0]) != 0:
+            other.res.replace_all_uses_with(begun.lhs)
+    load.operands[1], store.operands[2] = zero, zero
 
 
 def main() -> int:
