@@ -161,7 +161,7 @@ def _covered(sums: Accumulator, nest: Operation, reader: memref.LoadOp | vector.
 def _entries(sums: Accumulator, entry: Entry, loops: Sequence[scf.ForOp], lanes: int) -> set[tuple[object, int]] | None:
     """Which entries of the buffer are touched while `loops` run: (what loops outside contribute, flat index)."""
     moved = set[SSAValue](loop.body.block.args[0] for loop in loops)
-    variables = set[SSAValue]().union(*(index.variables() for index in entry.indices))
+    variables = entry.variables
     inside = [loop for loop in loops if loop.body.block.args[0] in variables]
     if prod(_trip(loop) for loop in inside) * lanes > MOST_POINTS:
         return None

@@ -31,6 +31,11 @@ class Entry:
     buffer: SSAValue
     indices: tuple[IndexExpression, ...]
 
+    @property
+    def variables(self) -> set[SSAValue]:
+        """What its indices are computed from."""
+        return set[SSAValue]().union(*(index.variables() for index in self.indices))
+
 
 @dataclass(frozen=True)
 class ChainLink:

@@ -80,13 +80,6 @@ def largest_bounds(loop: scf.ForOp) -> Bounds | None:
     return constant_bounds(loop) or Bounds(lower, lower + maximum(trips) * step, step)
 
 
-def last_value(loop: scf.ForOp) -> int:
-    """Of the variable of a loop of constant bounds."""
-    bounds = constant_bounds(loop)
-    assert bounds is not None
-    return bounds.last
-
-
 def is_tabulated(loop: scf.ForOp) -> bool:
     """Whether its trip count depends on a loop around it."""
     bound = loop.ub.owner

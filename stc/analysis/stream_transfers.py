@@ -62,8 +62,8 @@ class Use:
 
     `order` are the same loops in the order in which the tokens are moved; `along` says which of them runs along each dimension of
     the buffer but the last (None: it has one entry). An iteration accesses `entries` neighbouring entries, the
-    first of them where `moving`, a loop along the last dimension, is (at 0, where it is None). `is_sum`: what a drain's nest
-    stores is made of what it stored there before.
+    first of them where `moving`, a loop along the last dimension, is (at 0, where it is None). `is_sum`: the nest
+    of a drain loads the entries that it stores, too.
     """
 
     loops: tuple[scf.ForOp, ...]
@@ -78,6 +78,11 @@ class Use:
     @property
     def iterations(self) -> int:
         return prod(_bounds(loop).trip for loop in self.loops)
+
+    @property
+    def last_again(self) -> list[tuple[SSAValue, int]]:
+        """The variables of the loops `again`, and what they are when an entry is accessed for the last time."""
+        return [(loop.body.block.args[0], _bounds(loop).last) for loop in self.again]
 
 
 def fills(task: TaskOp) -> Iterator[tuple[Transfer, Use]]:
@@ -261,9 +266,10 @@ def _use(fill: Transfer, users: Users) -> Use | None:
 
 def _stores(drain: Transfer, users: Users) -> Use | None:
     """The nest in front of `drain` that stores to its buffer, in one place; what loads from there is what it adds to."""
-    accesses = tuple(op for op in _other_accesses(drain, users) if isinstance(op, memref.LoadOp | memref.StoreOp))
+    others = _other_accesses(drain, users)
+    accesses = tuple(op for op in others if isinstance(op, memref.LoadOp | memref.StoreOp))
     stores = [op for op in accesses if isinstance(op, memref.StoreOp)]
-    if len(stores) != 1 or len(accesses) < len(_other_accesses(drain, users)):
+    if len(stores) != 1 or len(accesses) < len(others):
         return None
     store, nest = stores[0], _nest_beside(drain, accesses)
     loops = None if nest is None else loops_around(store, nest)
@@ -476,4 +482,4 @@ def _range(term: Term) -> tuple[int, int] | None:
     """The values of an unrolled loop's variable, None of anything else."""
     loop = term.owner.parent_op() if isinstance(term, BlockArgument) and term.index == 0 else None
     bounds = constant_bounds(loop) if isinstance(loop, scf.ForOp) and is_unrolled(loop) else None
-    return None if bounds is None or bounds.trip == 0 else (bounds.lower, bounds.lower + (bounds.trip - 1) * bounds.step)
+    return None if bounds is None or bounds.trip == 0 else (bounds.lower, bounds.last)

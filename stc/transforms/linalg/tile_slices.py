@@ -225,7 +225,7 @@ def _is_last(builder: PatternRewriter, loop: scf.ForOp) -> SSAValue:
 def _last_of(loop: scf.ForOp) -> int | None:
     """The last value of the induction variable, None where bounds are not known."""
     bounds = constant_bounds(loop)
-    return None if bounds is None else bounds.lower + (bounds.trip - 1) * bounds.step
+    return None if bounds is None else bounds.last
 
 
 def _copied(builder: PatternRewriter, condition: SSAValue) -> SSAValue:

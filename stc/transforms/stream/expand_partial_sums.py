@@ -90,7 +90,7 @@ def _expand(sums: Accumulator, clock_ns: float) -> None:
 
 def _reductions(sums: Accumulator, nest: Sequence[scf.ForOp]) -> list[scf.ForOp]:
     """The loops of a pipelined nest, innermost first, whose iterations add to the same entries; from 0 by powers of two only."""
-    variables = set[SSAValue]().union(*(index.variables() for index in entry_of(sums.store, {}).indices))
+    variables = entry_of(sums.store, {}).variables
     found: list[scf.ForOp] = []
     for loop in reversed(nest):
         bounds = largest_bounds(loop)
@@ -155,7 +155,7 @@ def _points(sums: Accumulator, nest: Operation) -> int:
 
 def _moving(sums: Accumulator, nest: Operation) -> list[scf.ForOp]:
     """The loops inside `nest` that the entry depends on, outermost first."""
-    variables = set[SSAValue]().union(*(index.variables() for index in entry_of(sums.store, {}).indices))
+    variables = entry_of(sums.store, {}).variables
     return [loop for loop in loops_inside(nest, sums.store) if loop.body.block.args[0] in variables]
 
 

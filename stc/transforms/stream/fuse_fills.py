@@ -15,7 +15,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.accumulators import Accumulator, accumulators, fill_nest, is_covered
-from stc.analysis.index_expressions import variables_of
 from stc.analysis.loop_schedules import entry_of
 from stc.analysis.loops import constant_of, is_unrolled, loops_between, trip_count
 from stc.analysis.stream_transfers import loops_around, perfect_nest
@@ -91,8 +90,7 @@ def _adds_once(sums: Accumulator, loops: Sequence[scf.ForOp]) -> bool:
 
 def _reducing(sums: Accumulator, loops: Sequence[scf.ForOp]) -> list[scf.ForOp]:
     """The loops of several iterations that an entry does not depend on."""
-    terms = [term for index in entry_of(sums.store, {}).indices for term, _ in index.terms]
-    variables = set[SSAValue]().union(*map(variables_of, terms))
+    variables = entry_of(sums.store, {}).variables
     return [loop for loop in loops if trip_count(loop) > 1 and loop.body.block.args[0] not in variables]
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.loops import last_value, trip_count
+from stc.analysis.loops import trip_count
 from stc.analysis.recurrences import issue_interval
 from stc.analysis.stream_transfers import Transfer, Use, drains, fills
 from stc.dialects import stream
@@ -79,10 +79,13 @@ def _fuse_all(task: TaskOp, clock_ns: float) -> int:
 
 
 def _is_faster(task: TaskOp, drain: Transfer, use: Use, clock_ns: float) -> bool:
-    """Whether one nest takes no longer than both."""
-    interval = issue_interval(use.loops[-1], clock_ns)
-    fused = use.iterations * max(interval, use.entries // drain.width)
-    return fused <= use.iterations * interval + drain.iterations and not _is_better_interchanged(task, drain, use)
+    """Whether one nest takes no longer than both: it does only where iterations that complete nothing have to leave time for the
+    tokens of those that do."""
+    if use.again and use.entries > drain.width:
+        interval = issue_interval(use.loops[-1], clock_ns)
+        if use.iterations * max(0, use.entries // drain.width - interval) > drain.iterations:
+            return False
+    return not _is_better_interchanged(task, drain, use)
 
 
 def _is_better_interchanged(task: TaskOp, drain: Transfer, use: Use) -> bool:
@@ -100,7 +103,7 @@ def _fuse(drain: Transfer, use: Use) -> None:
         buffer.name_hint, store = f"{buffer.name_hint or 'sum'}_token", _stored_beside(store)
     access_lane(drain, use, buffer, store)
     builder = before_terminator(use.loops[-1].body.block)
-    lasts: list[tuple[SSAValue, int]] = [(loop.body.block.args[0], last_value(loop)) for loop in use.again]
+    lasts = use.last_again
     if use.entries < drain.width:
         lasts.append((within_token(drain, use, builder), drain.width - use.entries))
     builder = where_equal(builder, lasts)

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from tile_nests import ITENSOR, nest
+from tile_nests import design, nest
 from xdsl.dialects.arith import SelectOp
 from xdsl.dialects.memref import AllocOp
 
@@ -21,42 +21,6 @@ from stc.transforms.stream.fuse_reads import FuseReads
 from stc.transforms.stream.fuse_writes import FuseWrites
 from stc.transforms.stream.sink_reads import SinkReads
 from stc_testing.drawn import seeds
-
-DESIGN = """
-func.func @main(%x: tensor<{entries}xf32>) -> tensor<{entries}xf32> {{
-  %p = dataflow.pack %x : tensor<{entries}xf32> as {packed} -> tensor<{entries}xvector<1xf32>>
-  %q = dataflow.kernel @k(%in = %p : tensor<{entries}xvector<1xf32>> as memref<{entries}xvector<1xf32>>)
-      -> (tensor<{words}x{word}> as memref<{words}x{word}>) {{
-    %out = dataflow.memory @out : memref<{words}x{word}>
-    %s = stream.create @s : !stream.stream<{word}, depth: 2>
-    dataflow.task @t ins(%m = %in : memref<{entries}xvector<1xf32>>) outs(%o = %s : !stream.stream<{word}, depth: 2>) {{
-      {constants}
-      %zero = arith.constant 0.0 : f32
-      %tile = memref.alloc() : memref<{tile}xf32>
-      %side = memref.alloc() : memref<1xf32>
-      scf.for %t = %c0 to %c{tiles} step %c1 {{
-        %h = memref.load %m[%t] : memref<{entries}xvector<1xf32>>  %e = vector.extract %h[0] : f32 from vector<1xf32>
-        memref.store %e, %side[%c0] : memref<1xf32>
-        {fill}
-        {compute}
-        {drain}
-      }}
-      dataflow.yield
-    }}
-    dataflow.task @store ins(%n = %s : !stream.stream<{word}, depth: 2>) outs(%m = %out : memref<{words}x{word}>) {{
-      {constants}
-      scf.for %i = %c0 to %c{words} step %c1 {{
-        %w = stream.read %n : !stream.stream<{word}, depth: 2>
-        memref.store %w, %m[%i] : memref<{words}x{word}>
-      }}
-      dataflow.yield
-    }}
-    dataflow.yield %out : memref<{words}x{word}>
-  }}
-  %y = dataflow.unpack %q : tensor<{words}x{word}> as {unpacked} -> tensor<{entries}xf32>
-  func.return %y : tensor<{entries}xf32>
-}}
-"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +54,7 @@ class Sums:
         """ + text[begin:]
 
     def text(self) -> str:
-        tile, words = "x".join(map(str, self.extents)), self.entries // self.width
+        tile = "x".join(map(str, self.extents))
         compute = self.nest(self.order, self.at_once, f"""
           scf.for %lane = %c0 to %c{self.at_once} step %c1 {{
             %d = arith.addi %c, %lane : index
@@ -106,14 +70,17 @@ class Sums:
           }} {{stc.unroll = 0 : i32}}""")
         drain = self.nest("abc", self.width, f"""
           %u = vector.load %tile[%a, %b, %c] : memref<{tile}xf32>, vector<{self.width}xf32>
-          stream.write %u into %o : !stream.stream<vector<{self.width}xf32>, depth: 2>""")
-        numbers = {0, 1, 7, 13, 31, self.tiles, *self.extents, *self.terms, self.at_once, self.width, self.entries, words}
-        return DESIGN.format(
-            entries=self.entries, words=words, word=f"vector<{self.width}xf32>", tile=tile, tiles=self.tiles, compute=compute,
-            drain=drain, fill=self.nest("abc", 1, f"memref.store %zero, %tile[%a, %b, %c] : memref<{tile}xf32>"),
-            constants="\n".join(f"%c{number} = arith.constant {number} : index" for number in sorted(numbers)),
-            packed=ITENSOR.format(width=1, trips=self.entries), unpacked=ITENSOR.format(width=self.width, trips=words),
-        )
+          stream.write %u into %o0 : !stream.stream<vector<{self.width}xf32>, depth: 2>""")
+        fill = self.nest("abc", 1, f"memref.store %zero, %tile[%a, %b, %c] : memref<{tile}xf32>")
+        body = f"""
+          %zero = arith.constant 0.0 : f32  %tile = memref.alloc() : memref<{tile}xf32>  %side = memref.alloc() : memref<1xf32>
+          scf.for %t = %c0 to %c{self.tiles} step %c1 {{
+            %h = memref.load %m[%t] : memref<{self.entries}xvector<1xf32>>  %e = vector.extract %h[0] : f32 from vector<1xf32>
+            memref.store %e, %side[%c0] : memref<1xf32>
+            {fill} {compute} {drain}
+          }}"""
+        numbers = {1, 7, 13, 31, self.tiles, *self.extents, *self.terms, self.at_once, self.width, self.entries}
+        return design(self.entries, self.width, 2, body, numbers)
 
 
 def drawn(seed: int) -> Sums:

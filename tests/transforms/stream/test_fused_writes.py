@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from tile_nests import ITENSOR, nest
+from tile_nests import design, nest
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp, StoreOp
@@ -19,36 +19,6 @@ from stc.dialects.stream import CreateOp
 from stc.execution.run import execute
 from stc.transforms.stream.fuse_fills import FuseFills
 from stc.transforms.stream.fuse_writes import FuseWrites
-
-DESIGN = """
-func.func @main(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
-  %p = dataflow.pack %x : tensor<{size}xf32> as !IN -> tensor<{size}xvector<1xf32>>
-  %q = dataflow.kernel @k(%in = %p : tensor<{size}xvector<1xf32>> as memref<{size}xvector<1xf32>>)
-      -> (tensor<{words}x!W> as memref<{words}x!W>) {{
-    %out = dataflow.memory @out : memref<{words}x!W>
-    {streams}
-    dataflow.task @t ins(%m = %in : memref<{size}xvector<1xf32>>) outs({written}) {{
-      {constants}
-      %tile = memref.alloc() : memref<{tile}xf32>
-      {before}
-      {compute}
-      {between}
-      {drain}
-      dataflow.yield
-    }}
-    dataflow.task @store ins({read}) outs(%m = %out : memref<{words}x!W>) {{
-      {constants}
-      scf.for %i = %c0 to %c{words} step %c{ports} {{
-        {gathered}
-      }}
-      dataflow.yield
-    }}
-    dataflow.yield %out : memref<{words}x!W>
-  }}
-  %y = dataflow.unpack %q : tensor<{words}x!W> as !OUT -> tensor<{size}xf32>
-  func.return %y : tensor<{size}xf32>
-}}
-"""
 
 
 @dataclass(frozen=True)
@@ -106,27 +76,10 @@ class Case:
           %lane{port} = arith.constant {port * self.width} : index  %at{port} = arith.addi %c, %lane{port} : index
           %v{port} = vector.load %tile[%a, %b, %at{port}] : memref<{tile}xf32>, !W
           stream.write %v{port} into %o{port} : {stream}""" for port in ports))
-        numbers = {0, 1, self.at_once, self.width * self.ports, self.ports, *self.extents, words, size, self.terms}
-        text = DESIGN.format(
-            size=size, words=words, tile=tile, compute=compute, drain=drain, before=self.before + setting, between=self.between,
-            ports=self.ports,
-            constants="\n".join(f"%c{number} = arith.constant {number} : index" for number in sorted(numbers)),
-            streams="\n".join(f"%s{port} = stream.create @s{port} : {stream}" for port in ports),
-            written=", ".join(f"%o{port} = %s{port} : {stream}" for port in ports),
-            read=", ".join(f"%n{port} = %s{port} : {stream}" for port in ports),
-            gathered="\n".join(f"""
-          %p{port} = arith.constant {port} : index  %i{port} = arith.addi %i, %p{port} : index
-          %w{port} = stream.read %n{port} : {stream}
-          memref.store %w{port}, %m[%i{port}] : memref<{words}x!W>""" for port in ports),
-        )
-        types = {
-            "!W": f"vector<{self.width}xf32>",
-            "!IN": ITENSOR.format(width=1, trips=size),
-            "!OUT": ITENSOR.format(width=self.width, trips=words),
-        }
-        for name, written in types.items():
-            text = text.replace(name, written)
-        return text
+        numbers = {1, self.at_once, self.width * self.ports, *self.extents, size, self.terms}
+        body = f"""%tile = memref.alloc() : memref<{tile}xf32>
+          {self.before} {setting} {compute} {self.between} {drain}"""
+        return design(size, self.width, words, body, numbers, self.ports).replace("!W", f"vector<{self.width}xf32>")
 
 
 def executed(module: ModuleOp, size: int) -> np.ndarray:
