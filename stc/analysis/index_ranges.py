@@ -51,6 +51,15 @@ def loops_of(variables: set[SSAValue]) -> dict[SSAValue, LoopValues] | None:
     return found
 
 
+def bits_of_index(value: SSAValue) -> int | None:
+    """Bits of all values of an index, with a sign where some are negative; None where a launch says how large it is, or data."""
+    loops = loops_of(index_expression(value, {}).variables())
+    if loops is None or any(isinstance(name.type, SymbolType) for name in loops) or (found := range_of(value)) is None:
+        return None
+    least, most = found
+    return max(least.bit_length(), most.bit_length(), 1) + (least < 0)
+
+
 def guards_around(op: Operation, root: Operation | None = None) -> Iterator[IndexExpression]:
     """What holds wherever `op` runs in `root`: conditions of branches, and bounds of loops that are not constant."""
     yield from conditions_around(op, root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType, VectorType
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IndexType, IntegerType, MemRefType, TensorType, VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -22,6 +22,13 @@ def bits_of(scalar: Attribute) -> int:
     if isinstance(scalar, IndexType | SymbolType):
         return 32
     raise CompileError(f"no size is known for elements of type {scalar}", accepted="floats, integers and index")
+
+
+def entry_bits(kind: Attribute) -> int:
+    """Bits of a token or an entry."""
+    if isinstance(kind, VectorType):
+        return prod(kind.get_shape()) * entry_bits(kind.element_type)
+    return kind.bitwidth if isinstance(kind, FixedBitwidthType) else 32
 
 
 def bytes_of(scalar: Attribute) -> int:

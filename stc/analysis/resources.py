@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
-from math import ceil, prod
+from math import ceil
 from typing import Any
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, ModuleOp, VectorType
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from stc.analysis.adder_trees import holds_a_tree
+from stc.analysis.data_multiplexers import multiplexer_luts
+from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loops import is_unrolled, most_trips, pipeline_ii, trip_count, unroll_factor
 from stc.analysis.memory_ports import memory_ports
 from stc.analysis.operator_library import operators_of
 from stc.analysis.partitions import bank_count, bank_words
 from stc.analysis.resource_figures import (
     ASSUMPTIONS,
-    INDEX_OPERATION,
     KERNEL_CONTROL,
-    LOOP_CONTROL,
-    TASK_CONTROL,
     ResourceCount,
     adapter,
+    controlled,
     fifo,
     local_memory,
     operators,
 )
+from stc.analysis.task_control import task_control
 from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
 from stc.dialects.facts import STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
@@ -37,7 +38,6 @@ from stc.platforms.adapters import WIDEST
 from stc.platforms.platform import Platform
 
 ORIGIN = "estimated: no synthesis"
-_COUNTED = (arith.AddiOp, arith.SubiOp, arith.CmpiOp)
 
 
 def task_resources(task: TaskOp, clock_ns: float) -> ResourceCount:
@@ -48,25 +48,13 @@ def task_resources(task: TaskOp, clock_ns: float) -> ResourceCount:
 def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
     if (own := own_kernel_of(task)) is not None:
         return {"own kernels, as they declare": ResourceCount(**own.declared_resources)}
-    loops = [op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
     arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp) and not holds_a_tree(op.memref)]
-    indexing = sum(1 for op in task.walk() if isinstance(op, _COUNTED) and _is_index_arithmetic(op))
-    control = TASK_CONTROL.plus(LOOP_CONTROL.times(len(loops))).plus(INDEX_OPERATION.times(indexing))
     return {
         "operators": operators(task_operators(task), clock_ns),
         "arrays": _sum(_array(array, array.memref.type, 1, STORAGE.of(array)) for array in arrays),
-        "control": control,
+        "multiplexers": ResourceCount(lut=multiplexer_luts(task)),
+        "control": controlled(task_control(task, clock_ns)),
     }
-
-
-def _is_index_arithmetic(op: Operation) -> bool:
-    """Whether hardware computes this on indices: not where each copy that unrolled loops make of it has constants alone."""
-    return isinstance(op.operands[0].type, IndexType) and not all(map(_is_known, op.operands))
-
-
-def _is_known(index: SSAValue) -> bool:
-    around = index.owner.parent_op() if isinstance(index.owner, Block) else None
-    return isinstance(index.owner, arith.ConstantOp) or (isinstance(around, scf.ForOp) and is_unrolled(around))
 
 
 def task_operators(task: TaskOp) -> Counter[str]:
@@ -124,7 +112,7 @@ def _pieces(kernel: KernelOp, clock_ns: float, widest: int) -> Iterator[tuple[Ta
                 yield from ((op, name, count) for name, count in _task_parts(op, clock_ns).items())
             case CreateOp():
                 kind = op.result.type
-                yield op.result, "FIFOs", fifo(bits_of(kind.element_type), kind.depth, op.memory)
+                yield op.result, "FIFOs", fifo(entry_bits(kind.element_type), kind.depth, op.memory)
             case BufferOp():
                 kind = op.result.type
                 yield op.result, "rings of blocks", _array(op, kind.buffer_type, kind.count)
@@ -132,7 +120,7 @@ def _pieces(kernel: KernelOp, clock_ns: float, widest: int) -> Iterator[tuple[Ta
                 pass
     for memory, *_ in memory_ports(kernel):
         if isinstance(kind := memory.type, MemRefType):
-            yield memory, "memory ports", adapter(bits_of(kind.element_type), clock_ns, widest)
+            yield memory, "memory ports", adapter(entry_bits(kind.element_type), clock_ns, widest)
 
 
 def unit_resources(kernel: KernelOp, clock_ns: float, widest: int = WIDEST) -> dict[str, ResourceCount]:
@@ -155,14 +143,7 @@ def _task_at(value: SSAValue) -> TaskOp | None:
 def _array(owner: Operation, kind: Attribute, count: int, storage: ArrayStorage | None = None) -> ResourceCount:
     assert isinstance(kind, MemRefType)
     banks = bank_count(owner, kind)
-    return local_memory(bits_of(kind.element_type), banks * bank_words(owner, kind), banks, storage).times(count)
-
-
-def bits_of(kind: Attribute) -> int:
-    """Bits of a token or an entry."""
-    if isinstance(kind, VectorType):
-        return prod(kind.get_shape()) * bits_of(kind.element_type)
-    return kind.bitwidth if isinstance(kind, FixedBitwidthType) else 32
+    return local_memory(entry_bits(kind.element_type), banks * bank_words(owner, kind), banks, storage).times(count)
 
 
 def _sum(counts: Any) -> ResourceCount:

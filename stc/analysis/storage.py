@@ -10,12 +10,12 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import SSAValue
 
+from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loops import pipeline_ii
 from stc.analysis.partitions import bank_count, bank_words
 from stc.analysis.port_pressure import bank_accesses
 from stc.analysis.resource_figures import ResourceCount, fifo, local_memory
-from stc.analysis.resources import bits_of
 from stc.dialects.dataflow import TaskOp, own_kernel_of
 from stc.dialects.facts import STORAGE
 from stc.dialects.stream import CreateOp
@@ -121,7 +121,7 @@ def storables(module: ModuleOp) -> Iterator[Storable]:
         match op:
             case CreateOp():
                 kind = op.result.type
-                yield Fifo(op.sym_name.data, op, bits_of(kind.element_type), kind.depth)
+                yield Fifo(op.sym_name.data, op, entry_bits(kind.element_type), kind.depth)
             case TaskOp() if own_kernel_of(op) is None:
                 yield from _arrays(op)
             case _:
@@ -130,7 +130,7 @@ def storables(module: ModuleOp) -> Iterator[Storable]:
 
 def memory_of(create: CreateOp) -> Memory:
     """The memory of a FIFO: what was chosen, else what its size suggests."""
-    return create.memory or fifo_storage(bits_of(create.result.type.element_type), create.result.type.depth)
+    return create.memory or fifo_storage(entry_bits(create.result.type.element_type), create.result.type.depth)
 
 
 def _arrays(task: TaskOp) -> list[LocalArray]:
@@ -143,7 +143,7 @@ def _arrays(task: TaskOp) -> list[LocalArray]:
         name = next(name for name in chain([stem], (f"{stem}_{n}" for n in count(2))) if name not in names)
         names.add(name)
         needed = ports.get(op.memref, PORTS[0])
-        found.append(LocalArray(name, op, bits_of(kind.element_type), bank_words(op, kind), bank_count(op, kind), needed))
+        found.append(LocalArray(name, op, entry_bits(kind.element_type), bank_words(op, kind), bank_count(op, kind), needed))
     return found
 
 

@@ -469,7 +469,7 @@ def _lane_loop(generic: GenericOp) -> int | None:
     return loops.output_dims[0][-1] if loops.output_dims[0] else None
 
 
-CONTROL = Counts(lut=600, ff=600)
+CONTROL = Counts(lut=450, ff=300)
 """Of a task, its FIFOs and those beside it (fitted to gpt2-medium with 2 and with 4 copies of each computation)."""
 
 STREAM_COPIES = 1

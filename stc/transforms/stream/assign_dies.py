@@ -9,8 +9,9 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.resource_figures import ResourceCount
-from stc.analysis.resources import ORIGIN, bits_of, unit_resources
+from stc.analysis.resources import ORIGIN, unit_resources
 from stc.analysis.task_graph import ends_of, streams_of, tasks_of
 from stc.design_space.dies import FITTING, HANDSHAKE, DieGraph, DieLink, Part, complaint_about, greedy_wires
 from stc.diagnostics import BeyondBudget, CompileError
@@ -118,7 +119,7 @@ def _links(kernel: KernelOp) -> Iterator[DieLink]:
     for stream in streams_of(kernel):
         first, second = (_name(kernel, _unit(kernel, task)) for task in ends_of(stream.result))
         if first != second:
-            yield DieLink(stream.sym_name.data, first, second, bits_of(stream.result.type.element_type) + HANDSHAKE)
+            yield DieLink(stream.sym_name.data, first, second, entry_bits(stream.result.type.element_type) + HANDSHAKE)
 
 
 def _name(kernel: KernelOp, unit: str) -> str:

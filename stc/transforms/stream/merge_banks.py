@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from stc.analysis.executions import executions
+from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import ACCESSES, buffer_of
 from stc.analysis.loops import declared_depth, most_trips, pipeline_ii
 from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import bank_accesses
 from stc.analysis.resource_figures import local_memory
-from stc.analysis.resources import bits_of
 from stc.design_space.parallelism import divisors
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.facts import PARTITION, PIPELINE
@@ -103,7 +103,7 @@ def _fewer(array: memref.AllocOp, dimension: int, factor: int) -> Iterator[int]:
 
 def _blocks(array: memref.AllocOp, banks: int) -> int:
     kind = array.memref.type
-    return local_memory(bits_of(kind.element_type), prod(kind.get_shape()), banks, BLOCKS).bram18
+    return local_memory(entry_bits(kind.element_type), prod(kind.get_shape()), banks, BLOCKS).bram18
 
 
 def _with_factor(partition: Sequence[tuple[int, ...]], dimension: int, factor: int) -> tuple[tuple[int, ...], ...]:

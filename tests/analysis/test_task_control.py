@@ -1,0 +1,119 @@
+"""What is counted of a task's control and multiplexers, in IR written by hand."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, scf
+
+from stc.analysis.data_multiplexers import multiplexer_luts
+from stc.analysis.index_ranges import bits_of_index
+from stc.analysis.task_control import task_control
+from stc.dialects.dataflow import TaskOp
+from stc.dialects.parsing import parse_module
+from stc.platforms.control import START, CountedLoop, arithmetic, pipeline, sequence
+
+CLOCK = 4.0
+
+DESIGN = """
+func.func @f() {{
+  dataflow.kernel @k() {{
+    dataflow.task @t ins() outs() {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %c4 = arith.constant 4 : index
+      %c64 = arith.constant 64 : index
+      %x = memref.alloc() : memref<64xf32>
+      %banks = memref.alloc() {{stc.partition = [[0, 0]]}} : memref<4xf32>
+      {body}
+      dataflow.yield
+    }}
+    dataflow.yield
+  }}
+  func.return
+}}
+"""
+
+PIPELINED = "{stc.pipeline = 1 : i32}"
+COPY = """%a = memref.load %x[%i] : memref<64xf32>
+  memref.store %a, %x[%i] : memref<64xf32>"""
+
+
+def task(body: str) -> TaskOp:
+    return next(op for op in parse_module(DESIGN.format(body=body), "t.mlir").walk() if isinstance(op, TaskOp))
+
+
+def loop(body: str, directives: str = PIPELINED, variable: str = "%i", trips: str = "%c64") -> str:
+    return f"scf.for {variable} = %c0 to {trips} step %c1 {{ {body} }} {directives}"
+
+
+def lut(body: str) -> int:
+    return task_control(task(body), CLOCK).lut
+
+
+def built(luts: int) -> int:
+    return -(-luts // 2) + START.lut
+
+
+def test_a_task_of_one_loop_is_that_loop() -> None:
+    listed = pipeline([CountedLoop(64, 64)], 3, 1, 0)
+    assert lut(loop(COPY)) == built(listed.lut)
+
+
+def test_loops_that_are_merged_are_one() -> None:
+    nest = [CountedLoop(4, 4, is_used=False), CountedLoop(64, 64)]
+    assert lut(loop(loop(COPY), "", "%k", "%c4")) == built(pipeline(nest, 3, 1, 0).lut)
+
+
+def test_loops_one_after_the_other_are_called() -> None:
+    one = pipeline([CountedLoop(64, 64)], 3, 1, 0).lut
+    called = sequence([], calls=2, cycles=0, channels=0, shared=0).lut
+    assert lut(loop(COPY) + "\n" + loop(COPY, variable="%i")) == built(2 * one + called)
+
+
+def test_a_loop_around_others_is_a_state_machine() -> None:
+    one = pipeline([CountedLoop(64, 64)], 3, 1, 0).lut
+    called = sequence([CountedLoop(4, 4)], calls=2, cycles=0, channels=0, shared=0).lut
+    assert lut(loop(loop(COPY) + "\n" + loop(COPY), "", "%k", "%c4")) == built(2 * one + called)
+
+
+def test_what_is_computed_between_loops_takes_states() -> None:
+    divided = """%one = memref.load %x[%c0] : memref<64xf32>
+      %q = arith.divf %one, %one : f32
+      memref.store %q, %x[%c0] : memref<64xf32>"""
+    assert lut(divided + "\n" + loop(COPY)) >= lut(loop(COPY)) + built(sequence([], 1, 12, 0, 0).lut) - START.lut
+
+
+def test_index_arithmetic_by_its_bits() -> None:
+    body = "%m = arith.andi %i, %c3 : index\n%e = arith.cmpi eq, %m, %c3 : index\nscf.if %e {" + COPY + "}"
+    assert lut(loop(body)) == built(pipeline([CountedLoop(64, 64)], 3, 1, 0).lut + arithmetic(2))
+
+
+DIFFERENCE = """%m = arith.andi %i, %c3 : index
+  %d = arith.subi %i, %c4 : index
+  %a = memref.load %x[%m] : memref<64xf32>
+  memref.store %a, %x[%d] : memref<64xf32>"""
+
+
+def test_bits_of_an_index() -> None:
+    """Of a variable up to 63, of its remainder, and of a difference that may be negative."""
+    found = task(loop(DIFFERENCE))
+    mask, difference = (next(op for op in found.walk() if isinstance(op, kind)) for kind in (arith.AndIOp, arith.SubiOp))
+    variable = next(op for op in found.walk() if isinstance(op, scf.ForOp)).body.block.args[0]
+    assert [bits_of_index(value) for value in (variable, mask.result, difference.result)] == [6, 2, 7]
+
+
+BANKED = """%m = arith.andi %i, %c3 : index
+  %a = memref.load %banks[{load}] : memref<4xf32>
+  memref.store %a, %banks[{store}] : memref<4xf32>"""
+
+
+def test_an_iteration_that_reads_another_bank_chooses_among_them() -> None:
+    assert multiplexer_luts(task(loop(BANKED.format(load="%m", store="%c0")))) == 32
+    assert multiplexer_luts(task(loop(BANKED.format(load="%c0", store="%m")))) == 4
+    assert multiplexer_luts(task(loop(BANKED.format(load="%c0", store="%c1")))) == 0
+
+
+def test_copies_that_have_a_bank_each_choose_nothing() -> None:
+    lanes = loop("""%a = memref.load %banks[%l] : memref<4xf32>
+      memref.store %a, %banks[%l] : memref<4xf32>""", "{stc.unroll = 0 : i32}", "%l", "%c4")
+    assert multiplexer_luts(task(loop(lanes))) == 0
