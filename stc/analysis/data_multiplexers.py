@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from math import prod
+
 import numpy as np
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_schedules import Entry
 from stc.analysis.loops import enclosing_loops, is_unrolled
@@ -19,40 +24,68 @@ from stc.platforms.control import bank_decoder, bank_multiplexer
 
 
 def multiplexer_luts(task: TaskOp) -> int:
-    """LUTs that choose among the banks of arrays of `task`: where an access is to another one from iteration to iteration."""
+    """LUTs that choose among the banks of arrays of `task`: for a load that is from another one from iteration to iteration, and in
+    front of a bank that several stores are to. Equal accesses are one."""
     seen: set[tuple[bool, Entry]] = set()
-    luts, turns = 0, _Turns()
+    luts, around = 0, _Iterations()
+    writers: dict[memref.AllocOp, Counter[int]] = {}
     for op, entry in accessed_entries(task.body.block, {}):
         key = isinstance(op, LOADS), entry
-        if key in seen or not isinstance(storage := entry.buffer.owner, memref.AllocOp):
+        if key in seen or not isinstance(storage := entry.buffer.owner, memref.AllocOp) or not banks_of(storage):
             continue
         seen.add(key)
-        kind = entry.buffer.type
-        assert isa(kind, MemRefType)
-        banks = turns.banks(op, entry, storage, kind.get_shape())
-        luts += bank_multiplexer(banks, entry_bits(kind.element_type)) if key[0] else bank_decoder(banks)
+        banks = around.banks(op, entry, storage)
+        if key[0]:
+            luts += bank_multiplexer(len(banks), _bits(storage))
+        else:
+            luts += bank_decoder(len(banks))
+            if not _is_constant(op):
+                writers.setdefault(storage, Counter()).update(banks)
+    for storage, counts in writers.items():
+        luts += sum(bank_multiplexer(count, _bits(storage)) for count in counts.values())
     return luts
 
 
-class _Turns:
-    """The values of loop variables in the iterations that are looked at, by the innermost loop."""
+def _bits(storage: memref.AllocOp) -> int:
+    kind = storage.memref.type
+    assert isa(kind, MemRefType)
+    return entry_bits(kind.element_type)
+
+
+def _is_constant(op: Operation) -> bool:
+    """Whether a store is of a constant, which registers are set to without a multiplexer."""
+    value = op.value if isinstance(op, memref.StoreOp) else op.vector if isinstance(op, vector.StoreOp) else None
+    return value is not None and isinstance(value.owner, arith.ConstantOp)
+
+
+class _Iterations:
+    """The values that the variables of loops have together, by the loops that are asked for."""
 
     def __init__(self) -> None:
-        self._values: dict[Operation | None, dict[SSAValue, np.ndarray]] = {}
+        self._values: dict[tuple[scf.ForOp, ...], tuple[dict[SSAValue, np.ndarray], int]] = {}
 
-    def banks(self, op: Operation, entry: Entry, storage: memref.AllocOp, shape: tuple[int, ...]) -> int:
-        """How many banks an access is to, in one iteration or another; all of a dimension where that is not known."""
-        total = 1
-        for dimension, factor in banks_of(storage):
-            index, ways = entry.indices[dimension], factor or shape[dimension]
-            if ways > 1 and index.terms:
-                value = index.evaluate(self._around(op))
-                total *= ways if value is None else len(np.unique(np.asarray(value) % ways))
-        return total
+    def banks(self, op: Operation, entry: Entry, storage: memref.AllocOp) -> Sequence[int]:
+        """The numbers of the banks that an access is to, in one iteration or another; all where that is not known."""
+        kind = storage.memref.type
+        assert isa(kind, MemRefType)
+        ways = {dimension: factor or kind.get_shape()[dimension] for dimension, factor in banks_of(storage)}
+        indices = {dimension: _within(entry.indices[dimension], count) for dimension, count in ways.items()}
+        needed = {name for index in indices.values() for name in index.variables()}
+        loops = tuple(loop for loop in enclosing_loops(op) if not is_unrolled(loop) and loop.body.block.args[0] in needed)
+        if len(loops) < len(needed):
+            return range(prod(ways.values()))
+        if loops not in self._values:
+            self._values[loops] = iterations(list(loops), MOST_ITERATIONS)
+        values, count = self._values[loops]
+        numbers = np.zeros(count, dtype=np.int64)
+        for dimension, each in ways.items():
+            value = indices[dimension].evaluate(values)
+            if value is None:
+                return range(prod(ways.values()))
+            numbers = numbers * each + np.asarray(value) % each
+        return [int(number) for number in np.unique(numbers)]
 
-    def _around(self, op: Operation) -> dict[SSAValue, np.ndarray]:
-        loops = [loop for loop in enclosing_loops(op) if not is_unrolled(loop)]
-        innermost = loops[-1] if loops else None
-        if innermost not in self._values:
-            self._values[innermost] = iterations(loops, MOST_ITERATIONS)[0]
-        return self._values[innermost]
+
+def _within(index: IndexExpression, ways: int) -> IndexExpression:
+    """The index without terms that lead to the same of so many banks."""
+    return IndexExpression(index.constant, frozenset((term, factor) for term, factor in index.terms if factor % ways))

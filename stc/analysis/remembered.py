@@ -24,7 +24,7 @@ UNREAD = frozenset({PIPELINE.name, STYLE.name, STORAGE.name})
 class Remembered(Generic[T]):
     """Answers by task and question; all are forgotten when so many tasks as `most` have some."""
 
-    def __init__(self, most: int = 256) -> None:
+    def __init__(self, most: int = 2048) -> None:
         self._most = most
         self._answers: dict[tuple[Hashable, ...], dict[Hashable, T]] = {}
 

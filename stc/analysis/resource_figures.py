@@ -9,7 +9,6 @@ from math import ceil
 from stc.iteration.storage import ArrayStorage, Memory
 from stc.platforms import control
 from stc.platforms.adapters import WIDEST, adapter_bram18, adapter_width
-from stc.platforms.control import ControlCost
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.memories import MemoryCost, memory_cost
 from stc.platforms.operators import find_operator
@@ -27,11 +26,12 @@ ASSUMPTIONS = (
     "a ring of n blocks is n times the memory of one: up to 1024 bits LUTRAM of two ports, beyond block RAM",
     "a memory port of w bits has the adapter published for the next width (32, 256, 512 bit); where none is wider than 128 bit, "
     "one assumed between those of 32 and 256",
-    "control of tasks as published reports list it, of which Vivado builds half (stc/platforms/control.py): additions and "
-    "comparisons of w bits w + 7 LUT, a multiplexer of two 9, for loop variables, FIFOs and states; of a FIFO as Vivado builds it, "
-    "12 to 40 LUT besides its memory; 400 LUT and 400 FF per kernel are assumed",
-    "multiplexers between banks of arrays and operators take a LUT for each bit of one of four; registers between operators are "
-    "not counted",
+    "control of tasks: half (assumed) of what published reports list for loop variables, FIFOs and states "
+    "(stc/platforms/control.py); a LUT for each bit of a sum of indices, half a LUT of a comparison; of a FIFO as Vivado builds it "
+    "12 to 50 LUT besides its memory",
+    "400 LUT per kernel, 100 FF per task, 64 per loop, 400 per kernel are assumed",
+    "multiplexers between banks of arrays and operators take a LUT for each bit of one of four; those between operators that lanes "
+    "share are not counted",
 )
 """Said with every estimate."""
 
@@ -61,6 +61,8 @@ class ResourceCount:
 
 
 KERNEL_CONTROL = ResourceCount(lut=400, ff=400)
+TASK_FF, LOOP_FF = 100, 64
+"""State, counters, and registers of data between the stages of a pipeline: published tasks of one loop have 42 to 274."""
 
 
 def operators(counts: Mapping[str, int], clock_ns: float) -> ResourceCount:
@@ -85,14 +87,8 @@ def local_memory(bits: int, entries: int, banks: int, storage: ArrayStorage | No
 def fifo(bits: int, depth: int, memory: Memory | None = None) -> ResourceCount:
     """A FIFO of `depth` tokens of `bits` each; None: in the memory that is assumed where none is chosen."""
     memory = memory or fifo_storage(bits, depth)
-    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(
-        controlled(control.fifo(depth, in_blocks=memory in ("bram", "uram")))
-    )
-
-
-def controlled(cost: ControlCost) -> ResourceCount:
-    """What control takes."""
-    return ResourceCount(lut=cost.lut, ff=cost.ff)
+    lut, ff = control.fifo(depth, in_blocks=memory in ("bram", "uram"))
+    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(ResourceCount(lut=lut, ff=ff))
 
 
 def _in_memory(memory: Memory, cost: MemoryCost, bits: int) -> ResourceCount:

@@ -19,17 +19,19 @@ from stc.analysis.loops import is_unrolled, most_trips, pipeline_ii, trip_count,
 from stc.analysis.memory_ports import memory_ports
 from stc.analysis.operator_library import operators_of
 from stc.analysis.partitions import bank_count, bank_words
+from stc.analysis.remembered import Remembered
 from stc.analysis.resource_figures import (
     ASSUMPTIONS,
     KERNEL_CONTROL,
+    LOOP_FF,
+    TASK_FF,
     ResourceCount,
     adapter,
-    controlled,
     fifo,
     local_memory,
     operators,
 )
-from stc.analysis.task_control import task_control
+from stc.analysis.task_control import control_luts
 from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
 from stc.dialects.facts import STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
@@ -48,13 +50,22 @@ def task_resources(task: TaskOp, clock_ns: float) -> ResourceCount:
 def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
     if (own := own_kernel_of(task)) is not None:
         return {"own kernels, as they declare": ResourceCount(**own.declared_resources)}
+    loops = [op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
     arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp) and not holds_a_tree(op.memref)]
     return {
         "operators": operators(task_operators(task), clock_ns),
         "arrays": _sum(_array(array, array.memref.type, 1, STORAGE.of(array)) for array in arrays),
-        "multiplexers": ResourceCount(lut=multiplexer_luts(task)),
-        "control": controlled(task_control(task, clock_ns)),
+        "multiplexers": ResourceCount(lut=_LUTS.of(task, "multiplexers", lambda: multiplexer_luts(task))),
+        "control": ResourceCount(lut=_control_luts(task, clock_ns), ff=TASK_FF + LOOP_FF * len(loops)),
     }
+
+
+_LUTS = Remembered[int]()
+
+
+def _control_luts(task: TaskOp, clock_ns: float) -> int:
+    intervals = tuple(pipeline_ii(op) for op in task.walk() if isinstance(op, scf.ForOp))  # which `Remembered` does not read
+    return _LUTS.of(task, (clock_ns, intervals), lambda: control_luts(task, clock_ns))
 
 
 def task_operators(task: TaskOp) -> Counter[str]:

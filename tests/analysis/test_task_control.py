@@ -6,10 +6,10 @@ from xdsl.dialects import arith, scf
 
 from stc.analysis.data_multiplexers import multiplexer_luts
 from stc.analysis.index_ranges import bits_of_index
-from stc.analysis.task_control import task_control
+from stc.analysis.task_control import control_luts
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.parsing import parse_module
-from stc.platforms.control import START, CountedLoop, arithmetic, pipeline, sequence
+from stc.platforms.control import START, CountedLoop, comparison, pipeline, sequence
 
 CLOCK = 4.0
 
@@ -23,6 +23,7 @@ func.func @f() {{
       %c4 = arith.constant 4 : index
       %c64 = arith.constant 64 : index
       %x = memref.alloc() : memref<64xf32>
+      %square = memref.alloc() {{stc.partition = [[0, 0], [1, 0]]}} : memref<4x4xf32>
       %banks = memref.alloc() {{stc.partition = [[0, 0]]}} : memref<4xf32>
       {body}
       dataflow.yield
@@ -47,32 +48,32 @@ def loop(body: str, directives: str = PIPELINED, variable: str = "%i", trips: st
 
 
 def lut(body: str) -> int:
-    return task_control(task(body), CLOCK).lut
+    return control_luts(task(body), CLOCK)
 
 
 def built(luts: int) -> int:
-    return -(-luts // 2) + START.lut
+    return -(-luts // 2) + START
 
 
 def test_a_task_of_one_loop_is_that_loop() -> None:
     listed = pipeline([CountedLoop(64, 64)], 3, 1, 0)
-    assert lut(loop(COPY)) == built(listed.lut)
+    assert lut(loop(COPY)) == built(listed)
 
 
 def test_loops_that_are_merged_are_one() -> None:
     nest = [CountedLoop(4, 4, is_used=False), CountedLoop(64, 64)]
-    assert lut(loop(loop(COPY), "", "%k", "%c4")) == built(pipeline(nest, 3, 1, 0).lut)
+    assert lut(loop(loop(COPY), "", "%k", "%c4")) == built(pipeline(nest, 3, 1, 0))
 
 
 def test_loops_one_after_the_other_are_called() -> None:
-    one = pipeline([CountedLoop(64, 64)], 3, 1, 0).lut
-    called = sequence([], calls=2, cycles=0, channels=0, shared=0).lut
+    one = pipeline([CountedLoop(64, 64)], 3, 1, 0)
+    called = sequence([], calls=2, cycles=0, channels=0, shared=0)
     assert lut(loop(COPY) + "\n" + loop(COPY, variable="%i")) == built(2 * one + called)
 
 
 def test_a_loop_around_others_is_a_state_machine() -> None:
-    one = pipeline([CountedLoop(64, 64)], 3, 1, 0).lut
-    called = sequence([CountedLoop(4, 4)], calls=2, cycles=0, channels=0, shared=0).lut
+    one = pipeline([CountedLoop(64, 64)], 3, 1, 0)
+    called = sequence([CountedLoop(4, 4)], calls=2, cycles=0, channels=0, shared=0)
     assert lut(loop(loop(COPY) + "\n" + loop(COPY), "", "%k", "%c4")) == built(2 * one + called)
 
 
@@ -80,12 +81,12 @@ def test_what_is_computed_between_loops_takes_states() -> None:
     divided = """%one = memref.load %x[%c0] : memref<64xf32>
       %q = arith.divf %one, %one : f32
       memref.store %q, %x[%c0] : memref<64xf32>"""
-    assert lut(divided + "\n" + loop(COPY)) >= lut(loop(COPY)) + built(sequence([], 1, 12, 0, 0).lut) - START.lut
+    assert lut(divided + "\n" + loop(COPY)) >= lut(loop(COPY)) + built(sequence([], 1, 12, 0, 0)) - START
 
 
 def test_index_arithmetic_by_its_bits() -> None:
     body = "%m = arith.andi %i, %c3 : index\n%e = arith.cmpi eq, %m, %c3 : index\nscf.if %e {" + COPY + "}"
-    assert lut(loop(body)) == built(pipeline([CountedLoop(64, 64)], 3, 1, 0).lut + arithmetic(2))
+    assert lut(loop(body)) == built(pipeline([CountedLoop(64, 64)], 3, 1, 0)) + comparison(2)
 
 
 DIFFERENCE = """%m = arith.andi %i, %c3 : index
@@ -107,6 +108,10 @@ BANKED = """%m = arith.andi %i, %c3 : index
   memref.store %a, %banks[{store}] : memref<4xf32>"""
 
 
+def copies(body: str, trips: str = "%c4") -> str:
+    return loop(body, "{stc.unroll = 0 : i32}", "%l", trips)
+
+
 def test_an_iteration_that_reads_another_bank_chooses_among_them() -> None:
     assert multiplexer_luts(task(loop(BANKED.format(load="%m", store="%c0")))) == 32
     assert multiplexer_luts(task(loop(BANKED.format(load="%c0", store="%m")))) == 4
@@ -114,6 +119,58 @@ def test_an_iteration_that_reads_another_bank_chooses_among_them() -> None:
 
 
 def test_copies_that_have_a_bank_each_choose_nothing() -> None:
-    lanes = loop("""%a = memref.load %banks[%l] : memref<4xf32>
-      memref.store %a, %banks[%l] : memref<4xf32>""", "{stc.unroll = 0 : i32}", "%l", "%c4")
+    lanes = copies("""%a = memref.load %banks[%l] : memref<4xf32>
+      memref.store %a, %banks[%l] : memref<4xf32>""")
     assert multiplexer_luts(task(loop(lanes))) == 0
+
+
+def test_a_bank_that_several_copies_store_to_chooses_among_them() -> None:
+    """Each of 4 banks has an entry of one of 4 copies, each of which says which of 4 banks it is for."""
+    lanes = copies("""%a = memref.load %x[%l] : memref<64xf32>
+      %p = arith.addi %i, %l : index
+      %q = arith.andi %p, %c3 : index
+      memref.store %a, %banks[%q] : memref<4xf32>""")
+    assert multiplexer_luts(task(loop(lanes))) == 4 * 32 + 4 * 4
+
+
+def test_constants_need_no_multiplexer() -> None:
+    assert multiplexer_luts(task(loop("""%z = arith.constant 0.0 : f32
+      memref.store %z, %banks[%c0] : memref<4xf32>
+      %a = memref.load %x[%i] : memref<64xf32>
+      memref.store %a, %banks[%c0] : memref<4xf32>"""))) == 0
+
+
+def test_a_bank_that_data_choose_is_any() -> None:
+    body = """%f = memref.load %x[%i] : memref<64xf32>
+      %n = arith.fptosi %f : f32 to i32
+      %j = arith.index_cast %n : i32 to index
+      %a = memref.load %banks[%j] : memref<4xf32>
+      memref.store %a, %x[%i] : memref<64xf32>"""
+    assert multiplexer_luts(task(loop(body))) == 32
+
+
+def test_dimensions_that_one_variable_moves_along_meet_in_few_banks() -> None:
+    """4 of the 16 banks."""
+    body = """%a = memref.load %square[%k, %k] : memref<4x4xf32>
+      memref.store %a, %x[%i] : memref<64xf32>"""
+    assert multiplexer_luts(task(loop(loop(body), "", "%k", "%c4"))) == 32
+
+
+def test_a_loop_far_outside_chooses_as_one_nearby() -> None:
+    """Whatever runs inside."""
+    body = """%a = memref.load %banks[%k] : memref<4xf32>
+      memref.store %a, %x[%i] : memref<64xf32>"""
+    assert multiplexer_luts(task(loop(loop(loop(body), "", "%j"), "", "%k", "%c4"))) == 32
+
+
+def test_a_pipelined_loop_in_another_is_no_module_of_its_own() -> None:
+    assert lut(loop(loop(COPY, variable="%k"))) > 0
+
+
+def test_what_iterations_hand_on() -> None:
+    carried = """%z = arith.constant 0 : i32
+      %r = scf.for %i = %c0 to %c64 step %c1 iter_args(%s = %z) -> (i32) {
+        %t = arith.xori %s, %z : i32
+        scf.yield %t : i32
+      } {stc.pipeline = 1 : i32}"""
+    assert lut(carried) >= built(pipeline([CountedLoop(64, 64, is_used=False)], 2, 1, 0, carried=1)) - 9
