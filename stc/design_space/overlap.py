@@ -56,10 +56,9 @@ def dependences(
         held = _held(operand.order, input_order(computation, plan.tile, plan.order, operand))
         rest = 1.0 - _last_operand(computation, plan, operand)
         for each in arrivals[operand.tensor]:
-            # What only changes each entry of a sum is done in the task that computes the sum, in turn with it.
             in_turn = each.is_sum and not computation.reductions and not held and _in_step(computation, operand)
             first = each.first + held * (each.last - each.first)
-            yield Dependence(each.producer, first, each.last, 1.0 if in_turn else rest)
+            yield Dependence(each.producer, first, each.last, rest, in_turn)
 
 
 def _in_step(computation: Computation, operand: Operand) -> bool:

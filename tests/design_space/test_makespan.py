@@ -36,14 +36,34 @@ def test_what_a_change_delays_is_as_if_computed_whole():
         names = [f"n{at}" for at in range(draws.randrange(1, 12))]
         producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
         after = {
-            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3)) for producer in some)
+            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3), draws.random() < 0.5) for producer in some)
             for name, some in producers.items()
         }
-        makespan = Makespan({name: draws.randrange(50) for name in names}, after)
+        lengths = (10, 50, 100, 1000)  # of which some are little beside others
+        makespan = Makespan({name: draws.choice(lengths) for name in names}, after)
         for _ in range(5):
-            makespan = makespan.changed({name: draws.randrange(50) for name in draws.sample(names, draws.randint(0, len(names)))})
+            changed = draws.sample(names, draws.randint(0, len(names)))
+            makespan = makespan.changed({name: draws.choice(lengths) for name in changed})
             whole = Makespan(makespan.cycles, after)
             assert makespan.spans == whole.spans and makespan.critical == whole.critical and makespan.total == whole.total
+
+
+@pytest.mark.parametrize(("cycles", "end"), [(120, 1120), (64, 1064), (121, 1000), (1000, 1000), (2000, 2000)])
+def test_what_changes_a_sum_takes_turns_with_it_where_that_is_little(cycles: int, end: int):
+    """An eighth of the sum's time and more is a task of its own, which overlaps."""
+    makespan = Makespan({"sum": 1000, "scaled": cycles}, {"sum": (), "scaled": (Dependence("sum", 0.0, 1.0, 0.0, in_turn=True),)})
+    assert makespan.total == end
+
+
+def test_a_sum_may_take_turns_with_what_changes_it_though_it_ends_as_before():
+    """It waits for its operands: ten times as long, it is over as soon, and what was long beside it is little."""
+    after = {
+        "operands": (),
+        "sum": (Dependence("operands", 0.0, 1.0, 0.0),),
+        "scaled": (Dependence("sum", 0.0, 1.0, 0.0, in_turn=True),),
+    }
+    makespan = Makespan({"operands": 10_000, "sum": 900, "scaled": 500}, after)
+    assert makespan.total == 10_000 and makespan.changed({"sum": 9000}).total == 10_500
 
 
 def test_nothing_takes_no_time():

@@ -470,8 +470,8 @@ def _lane_loop(generic: GenericOp) -> int | None:
 
 
 CONTROL = Counts(lut=480, ff=600)
-"""Of a task, its FIFOs and those beside it (fitted to gpt2-medium in W4A8: with 450 LUTs, 796,420 and 795,728 of two designs came to be
-where at most 791,700 and 784,102 were expected)."""
+"""Of a task, its FIFOs and those beside it (fitted to gpt2-medium in W4A8: with 450 LUTs, 796,420 and 795,728 of two designs came
+to be where at most 791,700 and 784,102 were expected)."""
 
 STREAM_COPIES = 1
 """LUTs and FFs for each bit of an operand: its FIFO and arrays (fitted to the same)."""
