@@ -29,7 +29,8 @@ ASSUMPTIONS = (
     "control of tasks: half (assumed) of what published reports list for loop variables, FIFOs and states "
     "(stc/platforms/control.py); a LUT for each bit of a sum of indices, half a LUT of a comparison; of a FIFO as Vivado builds it "
     "12 to 50 LUT besides its memory",
-    "400 LUT per kernel, 100 FF per task, 64 per loop, 400 per kernel are assumed",
+    "flip-flops of control as reports list them: counters, states, two for each stage, and each token that no array keeps; 400 LUT "
+    "and 400 FF per kernel are assumed",
     "multiplexers between banks of arrays and operators take a LUT for each bit of one of four; those between operators that lanes "
     "share are not counted",
 )
@@ -61,8 +62,6 @@ class ResourceCount:
 
 
 KERNEL_CONTROL = ResourceCount(lut=400, ff=400)
-TASK_FF, LOOP_FF = 100, 64
-"""State, counters, and registers of data between the stages of a pipeline: published tasks of one loop have 42 to 274."""
 
 
 def operators(counts: Mapping[str, int], clock_ns: float) -> ResourceCount:
@@ -87,8 +86,8 @@ def local_memory(bits: int, entries: int, banks: int, storage: ArrayStorage | No
 def fifo(bits: int, depth: int, memory: Memory | None = None) -> ResourceCount:
     """A FIFO of `depth` tokens of `bits` each; None: in the memory that is assumed where none is chosen."""
     memory = memory or fifo_storage(bits, depth)
-    lut, ff = control.fifo(depth, in_blocks=memory in ("bram", "uram"))
-    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(ResourceCount(lut=lut, ff=ff))
+    own = control.fifo(depth, in_blocks=memory in ("bram", "uram"))
+    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(ResourceCount(lut=own.lut, ff=own.ff))
 
 
 def _in_memory(memory: Memory, cost: MemoryCost, bits: int) -> ResourceCount:

@@ -23,20 +23,19 @@ from stc.analysis.remembered import Remembered
 from stc.analysis.resource_figures import (
     ASSUMPTIONS,
     KERNEL_CONTROL,
-    LOOP_FF,
-    TASK_FF,
     ResourceCount,
     adapter,
     fifo,
     local_memory,
     operators,
 )
-from stc.analysis.task_control import control_luts
+from stc.analysis.task_control import task_control
 from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
 from stc.dialects.facts import STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
 from stc.iteration.storage import ArrayStorage
 from stc.platforms.adapters import WIDEST
+from stc.platforms.control import ControlCost
 from stc.platforms.platform import Platform
 
 ORIGIN = "estimated: no synthesis"
@@ -50,22 +49,23 @@ def task_resources(task: TaskOp, clock_ns: float) -> ResourceCount:
 def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
     if (own := own_kernel_of(task)) is not None:
         return {"own kernels, as they declare": ResourceCount(**own.declared_resources)}
-    loops = [op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
     arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp) and not holds_a_tree(op.memref)]
     return {
         "operators": operators(task_operators(task), clock_ns),
         "arrays": _sum(_array(array, array.memref.type, 1, STORAGE.of(array)) for array in arrays),
-        "multiplexers": ResourceCount(lut=_LUTS.of(task, "multiplexers", lambda: multiplexer_luts(task))),
-        "control": ResourceCount(lut=_control_luts(task, clock_ns), ff=TASK_FF + LOOP_FF * len(loops)),
+        "multiplexers": ResourceCount(lut=_MULTIPLEXERS.of(task, None, lambda: multiplexer_luts(task))),
+        "control": _control(task, clock_ns),
     }
 
 
-_LUTS = Remembered[int]()
+_MULTIPLEXERS = Remembered[int]()
+_CONTROL = Remembered[ControlCost]()
 
 
-def _control_luts(task: TaskOp, clock_ns: float) -> int:
+def _control(task: TaskOp, clock_ns: float) -> ResourceCount:
     intervals = tuple(pipeline_ii(op) for op in task.walk() if isinstance(op, scf.ForOp))  # which `Remembered` does not read
-    return _LUTS.of(task, (clock_ns, intervals), lambda: control_luts(task, clock_ns))
+    found = _CONTROL.of(task, (clock_ns, intervals), lambda: task_control(task, clock_ns))
+    return ResourceCount(lut=found.lut, ff=found.ff)
 
 
 def task_operators(task: TaskOp) -> Counter[str]:

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import ceil
 
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_ranges import bits_of_index
+from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_estimates import loop_estimate
 from stc.analysis.loop_schedules import ACCESSES
 from stc.analysis.loops import constant_bounds, enclosing_loops, is_unrolled, pipeline_ii
@@ -25,6 +26,7 @@ from stc.platforms.control import (
     START,
     STREAM_CHANNELS,
     WRITE_CHANNELS,
+    ControlCost,
     CountedLoop,
     addition,
     comparison,
@@ -37,22 +39,25 @@ _Channel = tuple[SSAValue | None, int]
 """A FIFO, or None for the memory port, and its handshakes."""
 
 
-def control_luts(task: TaskOp, clock_ns: float) -> int:
+def task_control(task: TaskOp, clock_ns: float) -> ControlCost:
     """Of a task whose loops have directives, in cycles of `clock_ns`."""
     indices = sum(_index_arithmetic(op) for op in task.walk() if _is_counted(op))
-    return ceil(BUILT * _listed(task, clock_ns)) + indices + START
+    tokens = sum(entry_bits(op.results[0].type) for op in task.walk() if _is_kept(op))
+    listed = _listed(task, clock_ns)
+    return ControlCost(ceil(BUILT * listed.lut) + indices, listed.ff + tokens).plus(START)
 
 
-def _listed(task: TaskOp, clock_ns: float) -> int:
+def _listed(task: TaskOp, clock_ns: float) -> ControlCost:
     """What a report lists of its loops and of what runs between them."""
     nests = [flattened_nest(loop) for loop in _pipelined(task)]
     roots = dict.fromkeys(nest[0] for nest in nests)
     used = [_channels(root.walk()) for root in roots]
-    total = 0
+    total = ControlCost()
     for nest, channels in zip(nests, used, strict=True):
         estimate, interval = loop_estimate(nest[-1], task, clock_ns), pipeline_ii(nest[-1]) or 1
         counted, handshakes = [_counted(loop) for loop in nest], sum(count for _, count in channels)
-        total += pipeline(counted, estimate.depth, interval, handshakes, len(nest[-1].iter_args))
+        carried = [entry_bits(value.type) for value in nest[-1].iter_args]
+        total = total.plus(pipeline(counted, estimate.depth, interval, handshakes, carried))
     own = list(_outside(task.body.block, roots))
     between = [op for op in own if not isinstance(op, scf.ForOp)]
     loops = [op for op in own if isinstance(op, scf.ForOp)]
@@ -61,7 +66,7 @@ def _listed(task: TaskOp, clock_ns: float) -> int:
     if len(nests) == 1 and not (loops or cycles or _channels(between)):
         return total
     handshakes, shared = sum(count for _, count in places), sum(uses > 1 for uses in places.values())
-    return total + sequence([_counted(loop) for loop in loops], len(nests), cycles, handshakes, shared)
+    return total.plus(sequence([_counted(loop) for loop in loops], len(nests), cycles, handshakes, shared))
 
 
 def _pipelined(task: TaskOp) -> list[scf.ForOp]:
@@ -96,6 +101,12 @@ def _channels(operations: Iterable[Operation]) -> set[_Channel]:
             case _:
                 pass
     return found
+
+
+def _is_kept(op: Operation) -> bool:
+    """Whether it brings a token, or a word of memory, that is in no array of the task."""
+    is_read = isinstance(op, ReadOp) or (isinstance(op, memref.LoadOp) and isinstance(op.memref, BlockArgument))
+    return is_read and not all(isinstance(use.operation, memref.StoreOp | vector.StoreOp) for use in op.results[0].uses)
 
 
 def _counted(loop: scf.ForOp) -> CountedLoop:

@@ -1,4 +1,4 @@
-"""What control takes in Vitis HLS: counters of loops, comparisons, multiplexers, state machines, handshakes of FIFOs; all in LUTs.
+"""What control takes in Vitis HLS: counters of loops, comparisons, multiplexers, state machines, handshakes of FIFOs.
 
 From the utilisation tables of published reports, version 2022.2 to 2025.1 (`data/vitis_control.csv` has the modules):
 
@@ -7,8 +7,9 @@ From the utilisation tables of published reports, version 2022.2 to 2025.1 (`dat
 * A pipelined loop, with the loops around it that are merged with it, is a module: two multiplexers that say when it is over and
   which stages work (one where it has a single stage), two for each counter, one for each FIFO and each channel of a memory port.
 * What runs one after the other is a state machine: a multiplexer with an input for each state.
+* Flip-flops are those of counters and states, two for each stage but the first, and of each token that is read and kept.
 
-These are estimates of the vendor's tool, of which Vivado leaves a part (`data/vitis_built.csv`): `BUILT` of them is counted.
+These are estimates of the vendor's tool, of which Vivado leaves a part (`data/vitis_built.csv`): `BUILT` of the LUTs are counted.
 """
 
 from __future__ import annotations
@@ -30,7 +31,18 @@ STREAM_CHANNELS, READ_CHANNELS, WRITE_CHANNELS = 1, 2, 3
 GATES = 10
 """Of the gates that say whether a module may go on: 2 to 22 in the reports of `data/vitis_control.csv`."""
 
-START = 5
+@dataclass(frozen=True)
+class ControlCost:
+    """LUTs and FFs."""
+
+    lut: int = 0
+    ff: int = 0
+
+    def plus(self, other: ControlCost) -> ControlCost:
+        return ControlCost(self.lut + other.lut, self.ff + other.ff)
+
+
+START = ControlCost(5, 5)
 """The FIFO that starts a task: 2 to 6 LUTs as Vivado built them (Su-gif-cpu/stream1 @08a89988, for a 7-series device)."""
 
 SHALLOW = 4
@@ -40,24 +52,24 @@ _PER_INPUT, _LESS = 5.65, 2.9
 """Of multiplexers with more than two inputs: gives the published ones of up to ten."""
 
 
-def fifo(depth: int, *, in_blocks: bool) -> tuple[int, int]:
-    """LUTs and FFs of a FIFO of so many tokens, besides its memory, as Vivado built it: reports do not tell them apart.
+def fifo(depth: int, *, in_blocks: bool) -> ControlCost:
+    """Of a FIFO of so many tokens, besides its memory, as Vivado built it: reports do not tell them apart.
 
     Of 4 tokens 9 to 12 LUTs, of 32 17 to 20, of 128 in block RAM 41 (Su-gif-cpu/stream1 @08a89988, for a 7-series device), of 512
     in block RAM 50 (asandeep1/FPGA_ECE8893 2026_Spring/lab2 @f2e8fcaf, for UltraScale+).
     """
     if in_blocks:
-        return 50, 41
-    return (12, 13) if depth <= SHALLOW else (20, 25)
+        return ControlCost(50, 41)
+    return ControlCost(12, 13) if depth <= SHALLOW else ControlCost(20, 25)
 
 
 def arithmetic(bits: int) -> int:
-    """A sum, a difference or a comparison of so many bits, as listed."""
+    """LUTs of a sum, a difference or a comparison of so many bits, as listed."""
     return bits + 7
 
 
 def multiplexer(inputs: int) -> int:
-    """A multiplexer of control, as wide as may be, as listed; of one input it is a wire."""
+    """LUTs of a multiplexer of control, as wide as may be, as listed; of one input it is a wire."""
     return 0 if inputs < 2 else 9 if inputs == 2 else round(_PER_INPUT * inputs - _LESS)
 
 
@@ -76,13 +88,15 @@ class CountedLoop:
         return INT_BITS if self.end is None else max(1, self.end.bit_length())
 
 
-def pipeline(nest: Sequence[CountedLoop], depth: int, interval: int, channels: int, carried: int = 0) -> int:
+def pipeline(nest: Sequence[CountedLoop], depth: int, interval: int, channels: int, carried: Sequence[int] = ()) -> ControlCost:
     """A pipelined loop of `depth` stages that begins an iteration each `interval` cycles, innermost of a `nest` of merged loops, as
-    listed. `channels`: handshakes of what it reads and writes; `carried`: values that iterations hand on besides."""
+    listed. `channels`: handshakes of what it reads and writes; `carried`: bits of the values that iterations hand on besides."""
+    counted = list(counters(nest))
     over = multiplexer(2) * (2 if depth > 1 else 1)
     begin_anew = sum(loop.bits for loop in nest if loop.is_used) if len(nest) > 1 else 0
     luts = over + multiplexer(2) * channels + multiplexer(interval + 1 if interval > 1 else 1) + GATES + begin_anew
-    return luts + sum(2 * multiplexer(2) + 2 * arithmetic(bits) for bits in counters(nest)) + 2 * multiplexer(2) * carried
+    luts += sum(2 * multiplexer(2) + 2 * arithmetic(bits) for bits in counted) + 2 * multiplexer(2) * len(carried)
+    return ControlCost(luts, 1 + interval + 2 * (depth - 1) + sum(counted) + sum(carried))
 
 
 def counters(nest: Sequence[CountedLoop]) -> Iterator[int]:
@@ -106,35 +120,36 @@ def _iterations(nest: Sequence[CountedLoop]) -> int:
     return known.bit_length() + INT_BITS * sum(loop.trips is None for loop in nest)
 
 
-def sequence(loops: Sequence[CountedLoop], calls: int, cycles: int, channels: int, shared: int) -> int:
+def sequence(loops: Sequence[CountedLoop], calls: int, cycles: int, channels: int, shared: int) -> ControlCost:
     """What runs `calls` of pipelined loops one after the other, with so many `cycles` between them, inside of `loops`, as listed.
 
     `channels`: handshakes of what it reads and writes, itself or in those; of which `shared` are used in several places.
     """
     states = 2 + cycles + 2 * calls + len(loops)
     luts = multiplexer(states + 1) + multiplexer(2) * (1 + channels) + multiplexer(3) * shared + GATES
-    return luts + sum(multiplexer(2) + 2 * arithmetic(loop.bits) for loop in loops)
+    luts += sum(multiplexer(2) + 2 * arithmetic(loop.bits) for loop in loops)
+    return ControlCost(luts, 1 + states + calls + sum(loop.bits for loop in loops))
 
 
 # As a device has it ---------------------------------------------------------------------------------------------------
 
 
 def addition(bits: int) -> int:
-    """A sum or a difference: a carry chain with a LUT for each bit."""
+    """LUTs of a sum or a difference: a carry chain with one for each bit."""
     return bits
 
 
 def comparison(bits: int) -> int:
-    """A comparison: a LUT for each two bits."""
+    """LUTs of a comparison: one for each two bits."""
     return ceil(bits / 2)
 
 
 def bank_multiplexer(sources: int, bits: int) -> int:
-    """What brings `bits` of one of so many sources: a LUT of six inputs has a bit of one of four, or two bits of one of two; wider
-    ones are joined by multiplexers of the slice."""
+    """LUTs that bring `bits` of one of so many sources: a LUT of six inputs has a bit of one of four, or two bits of one of two;
+    wider ones are joined by multiplexers of the slice."""
     return 0 if sources < 2 else ceil(bits / 2) if sources == 2 else bits * ceil(sources / 4)
 
 
 def bank_decoder(banks: int) -> int:
-    """What says which of so many banks is written."""
+    """LUTs that say which of so many banks is written."""
     return 0 if banks < 2 else banks
