@@ -114,10 +114,10 @@ class Work:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `is_extreme`: whether
-    it looks for the largest of terms, or the smallest. `after`: on which computations it waits, and how long. `shares`: computations
+    it looks for the largest of terms, or the smallest. `after`: on which computations it waits, and how long. `shares`: those
     of the same number, from 1 on, have the operators of a task in common where a port brings what they read in turn, and
     `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of one copy may take in turn, 1 where none can
-    be. `once_in`: how often others are computed in a launch while it is once, so that it takes that part of its cycles for each time.
+    be. `once_in`: how often others are computed in a launch while it is once, so that it takes that part of its cycles each time.
     """
 
     name: str
