@@ -36,7 +36,7 @@ def test_what_a_change_delays_is_as_if_computed_whole():
         names = [f"n{at}" for at in range(draws.randrange(1, 12))]
         producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
         after = {
-            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3), in_turn=draws.random() < 0.5) for producer in some)
+            name: tuple(Dependence(one, *draws.choices((0.0, 0.25, 1.0), k=3), in_turn=draws.random() < 0.5) for one in some)
             for name, some in producers.items()
         }
         lengths = (10, 50, 100, 1000)  # of which some are little beside others
