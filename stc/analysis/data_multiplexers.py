@@ -15,32 +15,35 @@ from xdsl.utils.hints import isa
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_schedules import Entry
-from stc.analysis.loops import enclosing_loops, is_unrolled
+from stc.analysis.loops import enclosing_loops, is_unrolled, most_trips
 from stc.analysis.partitions import banks_of
-from stc.analysis.port_pressure import LOADS, MOST_ITERATIONS, accessed_entries
+from stc.analysis.port_pressure import accessed_entries
 from stc.analysis.recurrences import iterations
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.control import bank_decoder, bank_multiplexer
+
+MOST_LOOKED_AT = 1 << 14
+"""Iterations in which the banks of an access are looked at; of one in more, all."""
 
 
 def multiplexer_luts(task: TaskOp) -> int:
     """LUTs that choose among the banks of arrays of `task`: for a load that is from another one from iteration to iteration, and in
     front of a bank that several stores are to. Equal accesses are one."""
-    seen: set[tuple[bool, Entry]] = set()
+    seen: set[tuple[SSAValue | None, Entry]] = set()
     luts, around = 0, _Iterations()
     writers: dict[memref.AllocOp, Counter[int]] = {}
     for op, entry in accessed_entries(task.body.block, {}):
-        key = isinstance(op, LOADS), entry
-        if key in seen or not isinstance(storage := entry.buffer.owner, memref.AllocOp) or not banks_of(storage):
+        stored = _stored(op)
+        if (stored, entry) in seen or not isinstance(storage := entry.buffer.owner, memref.AllocOp) or not banks_of(storage):
             continue
-        seen.add(key)
+        seen.add((stored, entry))
         banks = around.banks(op, entry, storage)
-        if key[0]:
+        if stored is None:
             luts += bank_multiplexer(len(banks), _bits(storage))
-        else:
-            luts += bank_decoder(len(banks))
-            if not _is_constant(op):
-                writers.setdefault(storage, Counter()).update(banks)
+            continue
+        luts += bank_decoder(len(banks))
+        if not isinstance(stored.owner, arith.ConstantOp):  # which registers are set to without a multiplexer
+            writers.setdefault(storage, Counter()).update(banks)
     for storage, counts in writers.items():
         luts += sum(bank_multiplexer(count, _bits(storage)) for count in counts.values())
     return luts
@@ -52,10 +55,9 @@ def _bits(storage: memref.AllocOp) -> int:
     return entry_bits(kind.element_type)
 
 
-def _is_constant(op: Operation) -> bool:
-    """Whether a store is of a constant, which registers are set to without a multiplexer."""
-    value = op.value if isinstance(op, memref.StoreOp) else op.vector if isinstance(op, vector.StoreOp) else None
-    return value is not None and isinstance(value.owner, arith.ConstantOp)
+def _stored(op: Operation) -> SSAValue | None:
+    """What an access stores, None where it loads."""
+    return op.value if isinstance(op, memref.StoreOp) else op.vector if isinstance(op, vector.StoreOp) else None
 
 
 class _Iterations:
@@ -72,10 +74,10 @@ class _Iterations:
         indices = {dimension: _within(entry.indices[dimension], count) for dimension, count in ways.items()}
         needed = {name for index in indices.values() for name in index.variables()}
         loops = tuple(loop for loop in enclosing_loops(op) if not is_unrolled(loop) and loop.body.block.args[0] in needed)
-        if len(loops) < len(needed):
+        if len(loops) < len(needed) or prod(most_trips(loop) for loop in loops) > MOST_LOOKED_AT:
             return range(prod(ways.values()))
         if loops not in self._values:
-            self._values[loops] = iterations(list(loops), MOST_ITERATIONS)
+            self._values[loops] = iterations(list(loops), MOST_LOOKED_AT)
         values, count = self._values[loops]
         numbers = np.zeros(count, dtype=np.int64)
         for dimension, each in ways.items():

@@ -35,6 +35,7 @@ from stc.platforms.control import (
 )
 
 _SUMS = (arith.AddiOp, arith.SubiOp)
+_COMPUTED = (*_SUMS, arith.MuliOp, arith.DivUIOp, arith.RemUIOp, arith.AndIOp, arith.ShRUIOp, arith.ShLIOp)
 _Channel = tuple[SSAValue | None, int]
 """A FIFO, or None for the memory port, and its handshakes."""
 
@@ -124,8 +125,11 @@ def _is_counted(op: Operation) -> bool:
 
 
 def _is_known(index: SSAValue) -> bool:
-    around = index.owner.parent_op() if isinstance(index.owner, Block) else None
-    return isinstance(index.owner, arith.ConstantOp) or (isinstance(around, scf.ForOp) and is_unrolled(around))
+    if isinstance(index.owner, Block):
+        around = index.owner.parent_op()
+        return isinstance(around, scf.ForOp) and is_unrolled(around)
+    is_computed = isinstance(index.owner, _COMPUTED) and isinstance(index.type, IndexType)
+    return isinstance(index.owner, arith.ConstantOp) or (is_computed and all(map(_is_known, index.owner.operands)))
 
 
 def _index_arithmetic(op: Operation) -> int:

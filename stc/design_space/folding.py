@@ -20,10 +20,6 @@ HANDING_OVER = 64
 """Cycles that a tile takes from one task to another, about: the pipelines of both, the FIFO, and tokens of the first iterations."""
 
 
-ADDED = 12
-"""Percent of the longer computation that the shorter one may add where nothing else is said."""
-
-
 @dataclass(frozen=True)
 class Fold:
     """A stream from task `producer` to task `consumer`."""
@@ -36,9 +32,4 @@ def is_worth_folding(fold: Fold, cycles: Mapping[str, int], limit: int, added: i
     """Whether the task that both become takes at most `limit` cycles (0: those of the slowest task of all), and at most `added`
     percent more than the longer of both, or about as long as both do one behind the other."""
     own = cycles[fold.producer], cycles[fold.consumer]
-    return sum(own) <= (limit or max(cycles.values())) and adds_little(*own, added)
-
-
-def adds_little(one: float, other: float, added: int = ADDED) -> bool:
-    """Whether computations of so many cycles take little longer one after the other than the longer of them."""
-    return min(one, other) <= max(HANDING_OVER, added * max(one, other) / 100)
+    return sum(own) <= (limit or max(cycles.values())) and min(own) <= max(HANDING_OVER, added * max(own) / 100)

@@ -13,40 +13,31 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from stc.design_space.folding import adds_little
-
 
 @dataclass(frozen=True)
 class Dependence:
     """A computation reads what `producer` makes.
 
     `first`, `last`: parts of the producer's time that are over when the reader can begin, and when it has its last operand from
-    there. `rest`: the part of the reader's own time that is left then. `in_turn`: whether it only changes each entry of a sum,
-    which the task of the sum does where that takes little, in turn with it (`fold-itensors`): all of its time is left then.
+    there. `rest`: the part of the reader's own time that is left then.
     """
 
     producer: str
     first: float
     last: float
     rest: float
-    in_turn: bool = False
-
-    def left(self, cycles: float, of_producer: float) -> float:
-        """Of the `cycles` of the reader, those that are left when it has its last operand from a producer with so many."""
-        return cycles if self.in_turn and adds_little(of_producer, cycles) else self.rest * cycles
 
 
 Span: TypeAlias = tuple[float, float]
 """Begin and end."""
 
 
-def span(cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span], alone: Mapping[str, float]) -> Span:
-    """Of a computation that takes `cycles` by itself; those on whom it depends have `spans`, and take the cycles `alone`."""
+def span(cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span]) -> Span:
+    """Of a computation that takes `cycles` by itself, where those on whom it depends have `spans`."""
     begin = end = 0.0
     for each in after:
         since, until = spans[each.producer]
-        first, last = since + each.first * (until - since), since + each.last * (until - since)
-        last += each.left(cycles, alone[each.producer])
+        first, last = since + each.first * (until - since), since + each.last * (until - since) + each.rest * cycles
         if first > begin:
             begin = first
         if last > end:
@@ -70,7 +61,7 @@ class Makespan:
             return self.known[0]
         spans: dict[str, Span] = {}
         for name, cycles in self.cycles.items():
-            spans[name] = span(cycles, self.after[name], spans, self.cycles)
+            spans[name] = span(cycles, self.after[name], spans)
         return spans
 
     @cached_property
@@ -86,10 +77,9 @@ class Makespan:
 
     def changed(self, cycles: Mapping[str, int]) -> Makespan:
         """The same graph with other `cycles` for some; only what these delay is computed anew."""
-        all_cycles, spans = {**self.cycles, **cycles}, dict(self.spans)
-        delayed = {*cycles, *(reader for name in cycles for reader in self.readers[name])}  # which takes turns with that, or not
+        all_cycles, spans, delayed = {**self.cycles, **cycles}, dict(self.spans), set(cycles)
         for name, after in self.after.items():
-            if name in delayed and (new := span(all_cycles[name], after, spans, all_cycles)) != spans[name]:
+            if name in delayed and (new := span(all_cycles[name], after, spans)) != spans[name]:
                 spans[name] = new
                 delayed.update(self.readers[name])
         return Makespan(all_cycles, self.after, (spans, self.readers))

@@ -106,7 +106,6 @@ class Propagation:
     orders: dict[Hashable, StreamOrder] = field(default_factory=dict[Hashable, StreamOrder])
     after: dict[str, tuple[Dependence, ...]] = field(default_factory=dict[str, tuple[Dependence, ...]])
     _spans: dict[str, Span] = field(default_factory=dict[str, Span])
-    _alone: dict[str, float] = field(default_factory=dict[str, float])
     _arrivals: dict[Hashable, Sequence[Arrival]] = field(default_factory=dict[Hashable, Sequence[Arrival]])
 
     def __post_init__(self) -> None:
@@ -143,7 +142,7 @@ class Propagation:
             return tuple(dependences(computation, plan, self._arrivals))
 
         def timing(plan: LoopPlan, results: Computation = computation) -> tuple[float, float]:
-            begin, end = span(cycles, waits(plan), self._spans, self._alone)
+            begin, end = span(cycles, waits(plan), self._spans)
             return begin + result_of(op.name, results, plan).first * (end - begin), end
 
         def when_sums_are_over(plan: LoopPlan) -> float:  # the first and the last, which readers add up
@@ -153,8 +152,7 @@ class Propagation:
         given = op.given or (min(plans_of_shared(computation, op.lanes), key=when_sums_are_over) if op.is_shared else None)
         plan = given or plan_loops(computation, self.sizes, decided, timing)
         self.plans[op.name], self.after[op.name] = plan, waits(plan)
-        self._spans[op.name] = span(cycles, self.after[op.name], self._spans, self._alone)
-        self._alone[op.name] = cycles
+        self._spans[op.name] = span(cycles, self.after[op.name], self._spans)
         for operand in inputs:
             if operand.order is None and not operand.is_parameter and operand.dims:
                 required = input_order(computation, plan.tile, plan.order, operand)

@@ -15,13 +15,11 @@ from stc.iteration.order import StreamOrder
 
 @dataclass(frozen=True)
 class Arrival:
-    """A tensor that `producer` makes: the parts of its time that are over when the first and the last entries leave. `is_sum`:
-    whether it adds them up."""
+    """A tensor that `producer` makes: the parts of its time that are over when the first and the last entries leave."""
 
     producer: str
     first: float
     last: float
-    is_sum: bool
 
     def of_slice(self, order: StreamOrder, shape: Sequence[int], offsets: Sequence[int], sizes: Sequence[int]) -> Arrival:
         """When a slice arrives of a tensor of `shape` that comes in `order`: between its first and its last entry along the
@@ -43,27 +41,25 @@ def result_of(name: str, computation: Computation, plan: LoopPlan) -> Arrival:
     """When the results of a computation arrive: the first tile in the last iteration of each loop that reduces, the first of the
     others."""
     begin, share = _position(computation, plan, computation.reductions)
-    return Arrival(name, begin + share, 1.0, bool(computation.reductions))
+    return Arrival(name, begin + share, 1.0)
 
 
 def dependences(
     computation: Computation, plan: LoopPlan, arrivals: Mapping[Hashable, Sequence[Arrival]]
 ) -> Iterator[Dependence]:
-    """On whom a computation waits whose operands that others make arrive as in `arrivals`, in the orders that they have."""
+    """On whom a computation waits whose operands that others make arrive as in `arrivals`, in the orders that they have.
+
+    What only changes each entry of a sum may become one task with it, in turn with the sum: only where that takes little longer
+    (`stc.design_space.folding`), and is not counted.
+    """
     for operand in computation.inputs:
         if operand.order is None or not arrivals.get(operand.tensor):
             continue
         held = _held(operand.order, input_order(computation, plan.tile, plan.order, operand))
         rest = 1.0 - _last_operand(computation, plan, operand)
         for each in arrivals[operand.tensor]:
-            in_turn = each.is_sum and not computation.reductions and not held and _in_step(computation, operand)
             first = each.first + held * (each.last - each.first)
-            yield Dependence(each.producer, first, each.last, rest, in_turn)
-
-
-def _in_step(computation: Computation, operand: Operand) -> bool:
-    """Whether each iteration reads an entry of its own."""
-    return all(extent == 1 or loop in operand.dims for loop, extent in enumerate(computation.extents))
+            yield Dependence(each.producer, first, each.last, rest)
 
 
 def _held(order: StreamOrder, required: StreamOrder) -> float:

@@ -113,11 +113,12 @@ class Work:
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
-    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `is_extreme`: whether
-    it looks for the largest of terms, or the smallest. `after`: on which computations it waits, and how long. `shares`: those
-    of the same number, from 1 on, have the operators of a task in common where a port brings what they read in turn, and
-    `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of one copy may take in turn, 1 where none can
-    be. `once_in`: how often others are computed in a launch while it is once, so that it takes that part of its cycles each time.
+    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `takes_turns`:
+    whether there are several of each sum, since the next term would wait for one (`expand-partial-sums`). `after`: on which
+    computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common where
+    a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of one
+    copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is once, so that it
+    takes that part of its cycles each time.
     """
 
     name: str
@@ -134,7 +135,7 @@ class Work:
     divides_rows: bool = False
     sums_at_once: int = 1
     lanes_are_terms: bool = False
-    is_extreme: bool = False
+    takes_turns: bool = False
     after: tuple[Dependence, ...] = ()
     lane: Counts = NOTHING
     task: Counts = NOTHING
@@ -143,12 +144,6 @@ class Work:
     shared_lanes: int = 0
     dealt_extent: int = 1
     once_in: int = 1
-
-    @property
-    def takes_turns(self) -> bool:
-        """Whether there are several of each sum or extreme, since the next term would wait for one, which are combined in the end
-        (`expand-partial-sums`)."""
-        return self.lanes_are_terms and (self.sums == 1 or self.is_extreme)
 
     def taken(self, parallelism: Parallelism) -> Counts:
         """What it takes without memory ports."""
@@ -288,7 +283,7 @@ def is_a_task(work: Work, chosen: Parallelism) -> bool:
 
 def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
-    if work.takes_turns:
+    if work.takes_turns and work.sums <= chosen.copies:  # each task has one, of which several are registers
         return work.points >= LEAST_SUMS * chosen.points
     return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 

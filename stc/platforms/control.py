@@ -31,6 +31,7 @@ STREAM_CHANNELS, READ_CHANNELS, WRITE_CHANNELS = 1, 2, 3
 GATES = 10
 """Of the gates that say whether a module may go on: 2 to 22 in the reports of `data/vitis_control.csv`."""
 
+
 @dataclass(frozen=True)
 class ControlCost:
     """LUTs and FFs."""

@@ -180,3 +180,33 @@ def test_flip_flops_are_those_of_control_and_of_tokens() -> None:
     """A state, that it is over, two for each stage but the first, the counter: an array of the task is counted by itself."""
     depth = 3
     assert task_control(task(loop(COPY)), CLOCK).ff == 1 + 1 + 2 * (depth - 1) + 7 + START.ff
+
+
+def test_a_bank_that_two_values_are_stored_to_chooses_between_them() -> None:
+    """A constant first hides none."""
+    stores = """%z = arith.constant 0.0 : f32
+      memref.store %z, %banks[%c0] : memref<4xf32>
+      %a = memref.load %x[%i] : memref<64xf32>
+      memref.store %a, %banks[%c0] : memref<4xf32>
+      %b = arith.addf %a, %a : f32
+      memref.store %b, %banks[%c0] : memref<4xf32>"""
+    assert multiplexer_luts(task(loop(stores))) == 16
+
+
+def test_banks_are_looked_for_in_all_iterations() -> None:
+    """2 of the 4 banks in the first 512."""
+    body = """%c8 = arith.constant 8 : index
+      %k = arith.shrui %i, %c8 : index
+      %a = memref.load %banks[%k] : memref<4xf32>
+      memref.store %a, %x[%c0] : memref<64xf32>"""
+    assert multiplexer_luts(task("%c1024 = arith.constant 1024 : index\n" + loop(body, trips="%c1024"))) == 32
+
+
+def test_indices_that_each_copy_knows_take_nothing() -> None:
+    lanes = copies("""%p = arith.addi %l, %c1 : index
+      %q = arith.addi %p, %c1 : index
+      %a = memref.load %x[%q] : memref<64xf32>
+      memref.store %a, %x[%q] : memref<64xf32>""")
+    alone = copies("""%a = memref.load %x[%l] : memref<64xf32>
+      memref.store %a, %x[%l] : memref<64xf32>""")
+    assert lut(loop(lanes)) == lut(loop(alone))

@@ -282,7 +282,7 @@ def test_a_small_sum_does_not_keep_its_family_from_copies() -> None:
 def test_terms_of_a_single_sum_are_lanes() -> None:
     """In front of a product that waits for the whole sum: without lanes it would take as long. A few sums with lanes would each
     come up again too soon."""
-    one_sum = Work("norm", 1024, 1, Counts(dsp=5), 64, 1, False, 1, lanes_are_terms=True)
+    one_sum = Work("norm", 1024, 1, Counts(dsp=5), 64, 1, False, 1, lanes_are_terms=True, takes_turns=True)
     product = replace(work("product", 1, 64, 1024), after=(Dependence("norm", 1.0, 1.0, 1.0),))
     chosen = shortest_parallelism([one_sum, product], within(1000, 32))
     assert chosen["norm"].lanes >= 8
@@ -291,3 +291,12 @@ def test_terms_of_a_single_sum_are_lanes() -> None:
     assert shortest_parallelism([short, replace(product, points=512)], within(1000, 32))["norm"].lanes == 64 // LEAST_SUMS
     few = replace(one_sum, points=2048, sums=2)
     assert shortest_parallelism([few, product], within(1000, 32))["norm"].lanes == 1
+
+
+def test_each_copy_has_an_extreme_of_its_own_in_registers() -> None:
+    """A task that looks for two keeps them in memory, where each comes up again too soon."""
+    extremes = Work("extremes", 1024, 8, Counts(dsp=5), 64, 8, False, 1, lanes_are_terms=True, takes_turns=True)
+    assert extremes.cycles(Parallelism(1, 8)) == 128 and extremes.cycles(Parallelism(2, 8)) == 64
+    few = replace(extremes, sums=2, divided_extent=2)
+    assert few.cycles(Parallelism(8, 2)) == 64 and few.cycles(Parallelism(8, 1)) == 256
+    assert replace(extremes, takes_turns=False).cycles(Parallelism(1, 8)) == 512

@@ -17,7 +17,7 @@ from stc.analysis.loops import enclosing_loops
 from stc.analysis.port_pressure import multiply_accumulates
 from stc.analysis.task_cycles import computing_cycles
 from stc.analysis.task_graph import shares_multipliers
-from stc.design_space.folding import ADDED, Fold, is_worth_folding
+from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import ENDS_LAYERS
@@ -57,7 +57,7 @@ class FoldItensors(ModulePass):
     name = "fold-itensors"
 
     limit: int = 0
-    added: int = ADDED
+    added: int = 12
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.limit < 0:
