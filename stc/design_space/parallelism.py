@@ -116,7 +116,7 @@ class Work:
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `takes_turns`:
     whether there are several of each sum, since the next term would wait for one (`expand-partial-sums`). `after`: on which
     computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common where
-    a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of one
+    a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of a
     copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is once, so that it
     takes that part of its cycles each time.
     """

@@ -104,7 +104,7 @@ func.func @groups(%x: tensor<4x64xi8>, %w: tensor<4x64x6x32xi8>) -> tensor<6x32x
 
 // -----
 
-// The largest of each row is looked for among several of its entries at once.
+// The largest of each row is looked for among several of its entries at once, of each by a copy, which needs no other to wait for.
 // SHOW: linalg.generic ... attrs = .*?}
 func.func @largest(%x: tensor<6x512xf32>) -> tensor<6xf32> {
   %low = arith.constant 0.0 : f32
@@ -118,7 +118,7 @@ func.func @largest(%x: tensor<6x512xf32>) -> tensor<6xf32> {
 }
 
 // CHECK-LABEL: func.func @largest(
-// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "most", stc.lanes = 64 : i32} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "most", stc.lanes = 64 : i32, stc.copies = array<i64: 6, 1>} {
 
 // -----
 
