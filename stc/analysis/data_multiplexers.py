@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from stc.analysis.adder_trees import holds_a_tree
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_schedules import Entry
@@ -35,6 +36,8 @@ def multiplexer_luts(task: TaskOp) -> int:
     for op, entry in accessed_entries(task.body.block, {}):
         stored = _stored(op)
         if (stored, entry) in seen or not isinstance(storage := entry.buffer.owner, memref.AllocOp) or not banks_of(storage):
+            continue
+        if holds_a_tree(entry.buffer):  # wires and registers between adders
             continue
         seen.add((stored, entry))
         banks = around.banks(op, entry, storage)
