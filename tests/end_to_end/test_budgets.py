@@ -130,8 +130,8 @@ TINY = (("gpt2-tiny", 5, "prefill"), ("gpt2-tiny", 7, "prefill"), ("qwen2.5-0.5b
     ("model", "seq", "stage"), [pytest.param(*one, marks=[] if one[:2] == ("gpt2-tiny", 5) else [pytest.mark.full]) for one in TINY]
 )
 def test_ports_as_emitted(tmp_path: Path, stc: Stc, model: str, seq: int, stage: str, budget: str) -> None:
-    """The search never counts fewer ports than are emitted where nothing is read again, and of gpt2's prefill within 600 DSPs just as
-    many but for those of results, which go through ports that read little (with all DSPs 23 for 21).
+    """The search never counts fewer ports than are emitted where nothing is read again, and of gpt2's prefill within 600 DSPs just
+    as many but for those of results, which go through ports that read little (with all DSPs 23 for 21).
 
     It counts more where neighbours on chip have narrower tokens, and most in gpt2's decode block: a port for each copy of what
     makes keys and values, where a slice takes one of them, and biases apart that share a port once they are cut for copies.
