@@ -17,7 +17,7 @@ from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.kernel_memory import entry_bits
 from stc.analysis.loop_schedules import Entry
 from stc.analysis.loops import enclosing_loops, is_unrolled, most_trips
-from stc.analysis.partitions import banks_of
+from stc.analysis.partitions import banks_of, ways_of
 from stc.analysis.port_pressure import accessed_entries
 from stc.analysis.recurrences import iterations
 from stc.dialects.dataflow import TaskOp
@@ -73,7 +73,7 @@ class _Iterations:
         """The numbers of the banks that an access is to, in one iteration or another; all where that is not known."""
         kind = storage.memref.type
         assert isa(kind, MemRefType)
-        ways = {dimension: factor or kind.get_shape()[dimension] for dimension, factor in banks_of(storage)}
+        ways = ways_of(storage, kind)
         indices = {dimension: _within(entry.indices[dimension], count) for dimension, count in ways.items()}
         needed = {name for index in indices.values() for name in index.variables()}
         loops = tuple(loop for loop in enclosing_loops(op) if not is_unrolled(loop) and loop.body.block.args[0] in needed)

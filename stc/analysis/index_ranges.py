@@ -20,7 +20,10 @@ from stc.iteration.index_expressions import Operator, Range, computed, variable
 def range_of(value: SSAValue) -> Range | None:
     """The range of an index; None where it does not follow from constants and loop bounds."""
     index = index_expression(value, {})
-    loops = loops_of(index.variables())
+    return _range_within(index, loops_of(index.variables()))
+
+
+def _range_within(index: IndexExpression, loops: dict[SSAValue, LoopValues] | None) -> Range | None:
     return None if loops is None else index.range({name: values.range for name, values in loops.items()})
 
 
@@ -53,8 +56,9 @@ def loops_of(variables: set[SSAValue]) -> dict[SSAValue, LoopValues] | None:
 
 def bits_of_index(value: SSAValue) -> int | None:
     """Bits of all values of an index, with a sign where some are negative; None where a launch says how large it is, or data."""
-    loops = loops_of(index_expression(value, {}).variables())
-    if loops is None or any(isinstance(name.type, SymbolType) for name in loops) or (found := range_of(value)) is None:
+    index = index_expression(value, {})
+    loops = loops_of(index.variables())
+    if any(isinstance(name.type, SymbolType) for name in loops or ()) or (found := _range_within(index, loops)) is None:
         return None
     least, most = found
     return max(least.bit_length(), most.bit_length(), 1) + (least < 0)

@@ -20,12 +20,17 @@ def banks_of(storage: Operation) -> list[tuple[int, int]]:
     return [(dimension, factor) for dimension, factor in PARTITION.of(storage) or ()] if isinstance(storage, memref.AllocOp) else []
 
 
+def ways_of(storage: Operation, kind: MemRefType) -> dict[int, int]:
+    """By dimension that is cut: into how many banks, of each array of type `kind` that `storage` makes."""
+    return {dimension: factor or kind.get_shape()[dimension] for dimension, factor in banks_of(storage)}
+
+
 def bank_words(storage: Operation, kind: MemRefType) -> int:
     """Entries of the largest bank: what does not divide an extent leaves banks that are not full."""
-    factors = {dimension: factor or kind.get_shape()[dimension] for dimension, factor in banks_of(storage)}
-    return prod(-(-extent // factors.get(dimension, 1)) for dimension, extent in enumerate(kind.get_shape()))
+    ways = ways_of(storage, kind)
+    return prod(-(-extent // ways.get(dimension, 1)) for dimension, extent in enumerate(kind.get_shape()))
 
 
 def bank_count(storage: Operation, kind: MemRefType) -> int:
     """Banks of each array of type `kind` that `storage` makes."""
-    return prod(factor or kind.get_shape()[dimension] for dimension, factor in banks_of(storage))
+    return prod(ways_of(storage, kind).values())

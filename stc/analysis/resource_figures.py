@@ -86,8 +86,13 @@ def local_memory(bits: int, entries: int, banks: int, storage: ArrayStorage | No
 def fifo(bits: int, depth: int, memory: Memory | None = None) -> ResourceCount:
     """A FIFO of `depth` tokens of `bits` each; None: in the memory that is assumed where none is chosen."""
     memory = memory or fifo_storage(bits, depth)
-    own = control.fifo(depth, in_blocks=memory in ("bram", "uram"))
-    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(ResourceCount(lut=own.lut, ff=own.ff))
+    own = of_control(control.fifo(depth, in_blocks=memory in ("bram", "uram")))
+    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(own)
+
+
+def of_control(cost: control.ControlCost) -> ResourceCount:
+    """What control takes."""
+    return ResourceCount(lut=cost.lut, ff=cost.ff)
 
 
 def _in_memory(memory: Memory, cost: MemoryCost, bits: int) -> ResourceCount:

@@ -27,6 +27,7 @@ from stc.analysis.resource_figures import (
     adapter,
     fifo,
     local_memory,
+    of_control,
     operators,
 )
 from stc.analysis.task_control import task_control
@@ -64,8 +65,7 @@ _CONTROL = Remembered[ControlCost]()
 
 def _control(task: TaskOp, clock_ns: float) -> ResourceCount:
     intervals = tuple(pipeline_ii(op) for op in task.walk() if isinstance(op, scf.ForOp))  # which `Remembered` does not read
-    found = _CONTROL.of(task, (clock_ns, intervals), lambda: task_control(task, clock_ns))
-    return ResourceCount(lut=found.lut, ff=found.ff)
+    return of_control(_CONTROL.of(task, (clock_ns, intervals), lambda: task_control(task, clock_ns)))
 
 
 def task_operators(task: TaskOp) -> Counter[str]:
