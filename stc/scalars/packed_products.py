@@ -7,7 +7,7 @@ Both hold as long as the sum of w0 * x is a number of s bits (AMD's white papers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 FACTOR_BITS = 27
 OTHER_FACTOR_BITS = 18
@@ -48,11 +48,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class PackedProducts:
-    """Weights and activations in these intervals, packed `shift` bits apart."""
+    """Weights and activations in these intervals, packed `shift` bits apart; sums are of `bits`."""
 
     weights: Interval
     activations: Interval
     shift: int
+    bits: int = SUM_BITS
 
     @property
     def fits(self) -> bool:
@@ -74,8 +75,17 @@ class PackedProducts:
     @property
     def high(self) -> Interval:
         """What has room above, also where a negative number below borrows 1 of it."""
-        room = Interval.of_bits(SUM_BITS - self.shift)
+        room = Interval.of_bits(self.bits - self.shift)
         return Interval(room.least + 1, room.most)
+
+
+    def of_sums(self, terms: int) -> PackedProducts:
+        """The packing with the fewest bytes of a sum that has so many `terms`, no more than the longest."""
+        if terms > self.longest_sum:
+            raise ValueError(f"sums of {terms} terms, of which {self.longest_sum} have room")
+        sizes = ((bits, shift) for bits in (32, 40) for shift in range(1, FACTOR_BITS))  # wider than a factor
+        narrower = (replace(self, shift=shift, bits=bits) for bits, shift in sizes)
+        return next((each for each in narrower if each.fits and each.longest_sum >= terms), self)
 
 
 def _terms(product: Interval, room: Interval) -> int:

@@ -91,14 +91,14 @@ def test_the_array_is_a_unit(shared: Path) -> None:
     """It starts by itself; what it gets and sends leads to the other unit and back."""
     (kernel,) = read_manifest(shared).kernels
     rest, array = kernel.units
-    parts = [f"{name}{part}" for name in ("array", "array_2") for part in ("", "_hand_out", "_send")]
+    parts = [f"{name}{part}" for name in ("array", "array_2") for part in ("", "_hand_out", "_send", "_take_apart")]
     assert (rest.starts, array.starts) == (True, False) and sorted(array.tasks) == sorted(parts)
     linked = (shared / "connectivity.cfg").read_text()
     ends = re.findall(r"^stream_connect=(\w+)_1\.(\w+):(\w+)_1\.", linked, re.MULTILINE)
     assert {(one, other) for one, _, other in ends} == {(rest.name, array.name), (array.name, rest.name)}
     assert {"array_weights", "array_2_weights"} <= {stream for one, stream, _ in ends if one == rest.name}
     text = (shared / "kernel.cpp").read_text()
-    assert text.count("style=frp") == 2, "the loops of the sums flush"
+    assert text.count("style=frp") == 4, "the loops of the sums and of their lanes flush"
 
 
 def test_a_schedule_gives_it_back(shared: Path, source: str, tmp_path: Path, stc: Stc) -> None:
@@ -136,7 +136,7 @@ def faulty(shared: Path, folder: Path, pattern: str, text: str) -> SimulationRes
 
 def test_a_sum_too_few_is_seen(shared: Path, tmp_path: Path) -> None:
     """What `down` waits for does not come: the last sum of `up` is handed to nobody."""
-    ran = faulty(shared, tmp_path / "few", r"(void array_hand_out\(.*?sum < )6;", r"\g<1>5;")
+    ran = faulty(shared, tmp_path / "few", r"(void array_hand_out\(.*?token < )18;", r"\g<1>15;")
     assert ran.values.outcome == "deadlock"
     assert "waits to read fifo 'up_matmul0_stream': " in str(ran.values.explanation)
     assert "15 tokens written, 15 read; writer is array_hand_out" in str(ran.values.explanation)

@@ -34,7 +34,29 @@ def test_the_best_packing():
     assert not PackedProducts(NIBBLE, Interval.of_bits(19), 18).fits
 
 
-def taken_apart(total: int, shift: int) -> tuple[int, int]:
+SHORTER = [
+    (NIBBLE, 31, 16, 32),
+    (NIBBLE, 32, 17, 40),
+    (NIBBLE, 128, 19, 40),
+    (NIBBLE, 511, 20, 40),
+    (NIBBLE, 512, 22, 48),
+    (BYTE, 7, 18, 40),
+]
+
+
+@pytest.mark.parametrize(("weights", "terms", "shift", "bits"), SHORTER)
+def test_sums_of_fewer_terms_have_fewer_bytes(weights: Interval, terms: int, shift: int, bits: int):
+    longest = packing(weights, BYTE)
+    assert longest is not None
+    narrow = longest.of_sums(terms)
+    assert (narrow.shift, narrow.bits) == (shift, bits) and narrow.fits and narrow.longest_sum >= terms
+    with pytest.raises(ValueError, match="have room"):
+        longest.of_sums(longest.longest_sum + 1)
+
+
+def taken_apart(total: int, shift: int, bits: int) -> tuple[int, int]:
+    """Both halves of a sum that an integer of so many bits holds."""
+    total = (total + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
     low = (total & (1 << shift) - 1) - ((total >> shift - 1 & 1) << shift)
     return low, (total >> shift) + (total >> shift - 1 & 1)
 
@@ -43,17 +65,19 @@ FACTORS = [(NIBBLE, BYTE), (BYTE, BYTE), (SYMMETRIC, SYMMETRIC), (Interval(0, 3)
 
 
 @pytest.mark.parametrize(("weights", "activations"), FACTORS)
-def test_the_longest_sums_of_extreme_products_come_out(weights: Interval, activations: Interval):
+@pytest.mark.parametrize("terms", [1, 2, 5, None])
+def test_the_longest_sums_of_extreme_products_come_out(weights: Interval, activations: Interval, terms: int | None):
     packed = packing(weights, activations)
     assert packed is not None
+    packed = packed.of_sums(terms or packed.longest_sum)
     corners = list(product((weights.least, weights.most), (weights.least, weights.most), (activations.least, activations.most)))
     for w0, w1, x in corners:
         factor = (w1 << packed.shift) + w0
         assert factor in range(-(1 << FACTOR_BITS - 1), 1 << FACTOR_BITS - 1)
         sums = (packed.longest_sum * w0 * x, packed.longest_sum * w1 * x)
-        assert taken_apart(packed.longest_sum * factor * x, packed.shift) == sums
+        assert taken_apart(packed.longest_sum * factor * x, packed.shift, packed.bits) == sums
     longer = packed.longest_sum + 1
     assert any(
-        taken_apart(longer * ((w1 << packed.shift) + w0) * x, packed.shift) != (longer * w0 * x, longer * w1 * x)
+        taken_apart(longer * ((w1 << packed.shift) + w0) * x, packed.shift, packed.bits) != (longer * w0 * x, longer * w1 * x)
         for w0, w1, x in corners
     )

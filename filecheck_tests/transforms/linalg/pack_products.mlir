@@ -37,39 +37,39 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[SELECT:.*]] = arith.select %[[CMPI]], %[[ANDI]], %[[SHLI]] : i8
 // CHECK-NEXT: %[[ORI:.*]] = arith.ori %[[VALUE1]], %[[SELECT]] : i8
 // CHECK-NEXT: linalg.yield %[[ORI]] : i8
-// CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i48
-// CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<4x3xi48>
-// CHECK-NEXT: %[[FILL1:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY1]] : tensor<4x3xi48>) -> tensor<4x3xi48>
-// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL1]] : tensor<4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
-// CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i8, %[[VALUE4:.*]]: i48):
+// CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i40
+// CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<4x3xi40>
+// CHECK-NEXT: %[[FILL1:.*]] = linalg.fill ins(%[[CONSTANT4]] : i40) outs(%[[EMPTY1]] : tensor<4x3xi40>) -> tensor<4x3xi40>
+// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL1]] : tensor<4x3xi40>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i8, %[[VALUE4:.*]]: i40):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 4 : i8
 // CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i8
 // CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[SHLI1]], %[[CONSTANT5]] : i8
 // CHECK-NEXT: %[[EXTSI1:.*]] = arith.extsi %[[SHRSI]] : i8 to i32
 // CHECK-NEXT: %[[SHRSI1:.*]] = arith.shrsi %[[VALUE3]], %[[CONSTANT5]] : i8
 // CHECK-NEXT: %[[EXTSI2:.*]] = arith.extsi %[[SHRSI1]] : i8 to i32
-// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 22 : i32
+// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 17 : i32
 // CHECK-NEXT: %[[SHLI2:.*]] = arith.shli %[[EXTSI2]], %[[CONSTANT6]] : i32
 // CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[SHLI2]], %[[EXTSI1]] : i32
 // CHECK-NEXT: %[[TRUNCI:.*]] = arith.trunci %[[ADDI]] : i32 to i27
-// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[TRUNCI]] : i27 to i48
-// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i48
-// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
-// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
-// CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
+// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[TRUNCI]] : i27 to i40
+// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i40
+// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i40
+// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i40
+// CHECK-NEXT: linalg.yield %[[ADDI1]] : i40
 // CHECK: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x2x3xi32>
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[EMPTY2]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
-// CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %{{.*}}: i32):
-// CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i22
-// CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i22 to i32
-// CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 21 : i48
-// CHECK-NEXT: %[[SHRUI:.*]] = arith.shrui %[[VALUE5]], %[[CONSTANT7]] : i48
-// CHECK-NEXT: %[[CONSTANT8:.*]] = arith.constant 1 : i48
-// CHECK-NEXT: %[[ANDI1:.*]] = arith.andi %[[SHRUI]], %[[CONSTANT8]] : i48
-// CHECK-NEXT: %[[CONSTANT9:.*]] = arith.constant 22 : i48
-// CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
-// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i48
-// CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i48 to i32
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi40>) outs(%[[EMPTY2]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i40, %{{.*}}: i32):
+// CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i40 to i17
+// CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i17 to i32
+// CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 16 : i40
+// CHECK-NEXT: %[[SHRUI:.*]] = arith.shrui %[[VALUE5]], %[[CONSTANT7]] : i40
+// CHECK-NEXT: %[[CONSTANT8:.*]] = arith.constant 1 : i40
+// CHECK-NEXT: %[[ANDI1:.*]] = arith.andi %[[SHRUI]], %[[CONSTANT8]] : i40
+// CHECK-NEXT: %[[CONSTANT9:.*]] = arith.constant 17 : i40
+// CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i40
+// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i40
+// CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i40 to i32
 // CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 1 : index
 // CHECK-NEXT: %[[CONSTANT10:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index
@@ -123,11 +123,11 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[SELECT:.*]] = arith.select %[[CMPI]], %[[ANDI]], %[[SHLI]] : i16
 // CHECK-NEXT: %[[ORI:.*]] = arith.ori %[[VALUE1]], %[[SELECT]] : i16
 // CHECK-NEXT: linalg.yield %[[ORI]] : i16
-// CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i48
-// CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x4x3xi48>
-// CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY2]] : tensor<4x4x3xi48>) -> tensor<4x4x3xi48>
-// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
-// CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i16, %[[VALUE4:.*]]: i48):
+// CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i40
+// CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x4x3xi40>
+// CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i40) outs(%[[EMPTY2]] : tensor<4x4x3xi40>) -> tensor<4x4x3xi40>
+// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x4x3xi40>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i16, %[[VALUE4:.*]]: i40):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 8 : i16
 // CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i16
 // CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[SHLI1]], %[[CONSTANT5]] : i16
@@ -138,23 +138,23 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[SHLI2:.*]] = arith.shli %[[EXTSI2]], %[[CONSTANT6]] : i32
 // CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[SHLI2]], %[[EXTSI1]] : i32
 // CHECK-NEXT: %[[TRUNCI:.*]] = arith.trunci %[[ADDI]] : i32 to i27
-// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[TRUNCI]] : i27 to i48
-// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i48
-// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
-// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
-// CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %y = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
-// CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %[[VALUE6:.*]]: i32):
-// CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i18
+// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[TRUNCI]] : i27 to i40
+// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i40
+// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i40
+// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i40
+// CHECK-NEXT: linalg.yield %[[ADDI1]] : i40
+// CHECK: %y = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi40>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i40, %[[VALUE6:.*]]: i32):
+// CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i40 to i18
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i18 to i32
-// CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 17 : i48
-// CHECK-NEXT: %[[SHRUI:.*]] = arith.shrui %[[VALUE5]], %[[CONSTANT7]] : i48
-// CHECK-NEXT: %[[CONSTANT8:.*]] = arith.constant 1 : i48
-// CHECK-NEXT: %[[ANDI1:.*]] = arith.andi %[[SHRUI]], %[[CONSTANT8]] : i48
-// CHECK-NEXT: %[[CONSTANT9:.*]] = arith.constant 18 : i48
-// CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
-// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i48
-// CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i48 to i32
+// CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 17 : i40
+// CHECK-NEXT: %[[SHRUI:.*]] = arith.shrui %[[VALUE5]], %[[CONSTANT7]] : i40
+// CHECK-NEXT: %[[CONSTANT8:.*]] = arith.constant 1 : i40
+// CHECK-NEXT: %[[ANDI1:.*]] = arith.andi %[[SHRUI]], %[[CONSTANT8]] : i40
+// CHECK-NEXT: %[[CONSTANT9:.*]] = arith.constant 18 : i40
+// CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i40
+// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i40
+// CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i40 to i32
 // CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 1 : index
 // CHECK-NEXT: %[[CONSTANT10:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index

@@ -22,7 +22,7 @@ from stc.design_space.parallelism import PORT_BITS
 from stc.dialects.facts import NAME
 from stc.iteration.reshape import positions, without_units
 from stc.iteration.vectorize import largest_divisor
-from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, PackedProducts, packing
+from stc.scalars.packed_products import FACTOR_BITS, PackedProducts, packing
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.generics import (
     PARALLEL,
@@ -37,7 +37,7 @@ from stc.transforms.linalg.generics import (
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
 
-_FACTOR, _SUM = IntegerType(FACTOR_BITS), IntegerType(SUM_BITS)
+_FACTOR = IntegerType(FACTOR_BITS)
 _HALF = 4
 """Bits of a weight that is packed into a byte with another; wider ones take two bytes."""
 
@@ -70,6 +70,11 @@ class Contraction:
         return arith.ExtUIOp if operand in self.unsigned else arith.ExtSIOp
 
     @property
+    def sum(self) -> IntegerType:
+        """The type of a sum of products of pairs."""
+        return IntegerType(self.packed.bits)
+
+    @property
     def terms(self) -> int:
         """As many of all loops that are summed over."""
         loops = GenericLoops(self.generic)
@@ -85,7 +90,8 @@ class PackProducts(ModulePass):
     that lanes lie along rows in both halves of the result.
     Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127;
     548 of i4 by i8 without signs, which `extui` takes) a second computation takes both sums out of it, and adds up those of longer
-    reductions. The host makes the pairs. Integers come out the same.
+    reductions. Rows are as far apart as so many terms need, and the sum has as few bytes as hold both: 5 of 128 of i4 by i8. The
+    host makes the pairs. Integers come out the same.
 
     What has an odd number of rows, two activations for operands, or multipliers of another kind (`choose-multipliers`), stays.
     What is said to have pairs is packed whatever `terms` is.
@@ -181,6 +187,7 @@ def _with_rows(
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
     if not blocks:
         return None
+    packed = packed.of_sums(blocks[-1] * others)
     row, apart = _paired_rows(loops, rows, port_bits // _pair_type(_bits(generic, weight)).width.data)  # those of a word
     return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed, unsigned)
 
@@ -228,7 +235,7 @@ def _pack(found: Contraction) -> None:
     blocks = numbers[found.reduction][0] if len(parts[found.reduction]) == 2 else None
     pairs = _pairs(generic, found, half)
     sums = _sums(generic, found, pairs, half, blocks)
-    Rewriter.replace_op(generic, _both(generic, found.packed.shift, sums, half, blocks))
+    Rewriter.replace_op(generic, _both(generic, found.packed, sums, half, blocks))
 
 
 def _blocks(found: Contraction, loops: GenericLoops) -> tuple[int, ...]:
@@ -261,36 +268,39 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     number = {loop: loop - (loop > half) for loop in range(len(loops.extents)) if loop != half}
     activation = generic.inputs[found.activation]
     pair = _element(pairs)
-    block = Block(arg_types=[_element(activation), pair, _SUM])
+    block = Block(arg_types=[_element(activation), pair, found.sum])
     body = Body(block)
     bits = body.constant(pair.width.data // 2, pair)
     extended, shifted = found.extension(found.weight), arith.ShRUIOp if found.weight in found.unsigned else arith.ShRSIOp
     low = body.add(extended(body.add(shifted(body.add(arith.ShLIOp(block.args[1], bits)), bits)), i32))
     high = body.add(extended(body.add(shifted(block.args[1], bits)), i32))
     both = body.add(arith.AddiOp(body.add(arith.ShLIOp(high, body.constant(found.packed.shift, i32))), low))
-    factor = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(both, _FACTOR)), _SUM))
+    factor = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(both, _FACTOR)), found.sum))
     signed = block.args[0]
     if found.activation in found.unsigned:  # with a sign of its own: C++ multiplies factors with signs exactly
         signed = body.add(arith.ExtUIOp(signed, IntegerType(_element(activation).width.data + 1)))
-    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(signed, _SUM))))
+    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(signed, found.sum))))
     body.end(body.add(arith.AddiOp(block.args[2], product)))
     kept = _with_blocks([loop for loop in loops.output_dims[0] if loop != half], blocks)
     operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]
     kinds = [REDUCTION if loop in loops.reductions and loop != blocks else PARALLEL for loop in number]
     dims = [tuple(number[loop] for loop in operand) for operand in operands]
     extents = [loops.extents[loop] for loop in number]
-    return _made(generic, [activation, pairs], _SUM, dims, kinds, extents, block, f"{name_of(generic)}_pairs")
+    return _made(generic, [activation, pairs], found.sum, dims, kinds, extents, block, f"{name_of(generic)}_pairs")
 
 
-def _both(generic: GenericOp, shift: int, sums: SSAValue, half: int, blocks: int | None) -> GenericOp:
+def _both(generic: GenericOp, packed: PackedProducts, sums: SSAValue, half: int, blocks: int | None) -> GenericOp:
     """Both sums of each pair, taken out of `sums` and added up over blocks: what `generic` computes."""
-    block = Block(arg_types=[_SUM, i32])
+    shift, kind = packed.shift, IntegerType(packed.bits)
+    block = Block(arg_types=[kind, i32])
     loops, body = GenericLoops(generic), Body(block)
     result = loops.output_dims[0]
     low = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(block.args[0], IntegerType(shift))), i32))
-    carry = body.add(arith.AndIOp(body.add(arith.ShRUIOp(block.args[0], body.constant(shift - 1, _SUM))), body.constant(1, _SUM)))
-    above = body.add(arith.ShRSIOp(block.args[0], body.constant(shift, _SUM)))
-    high = body.add(arith.TruncIOp(body.add(arith.AddiOp(above, carry)), i32))
+    carry = body.add(arith.AndIOp(body.add(arith.ShRUIOp(block.args[0], body.constant(shift - 1, kind))), body.constant(1, kind)))
+    above = body.add(arith.ShRSIOp(block.args[0], body.constant(shift, kind)))
+    high = body.add(arith.AddiOp(above, carry))
+    if kind != i32:
+        high = body.add(arith.TruncIOp(high, i32))
     part = body.add(arith.SelectOp(body.is_first(result.index(half)), low, high))
     body.end(part if blocks is None else body.add(arith.AddiOp(block.args[1], part)))
     read = _with_blocks([number for number, loop in enumerate(result) if loop != half], None if blocks is None else len(result))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, lcm
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -48,12 +48,13 @@ class ShareContractions(ModulePass):
     waits for, and their tasks compute the same sums and do nothing else (`stc.shared`: as many terms and lanes, the same operation
     on each), one task takes all of these weights as one flat stream
     and computes one sum of each lane after the other, whoever wants it. It knows nothing of whose they are: a task in front of it
-    sends the activations in the order in which the sums need them, those of the first contraction, then those of the second, and
-    a task behind it hands the sums out in the same order.
+    sends the activations in the order in which the sums need them, those of the first contraction, then those of the second. Behind
+    it one task takes the lanes of each sum apart, whoever wants it, too, so that there is one choice among all lanes; and another
+    sends them to those who want them, in the same order.
 
-    What a sum is handed on to may be what the next contraction waits for: the three tasks are a compute unit of their own
-    (`unit @array`), since tasks of one unit form no cycle. The loop of the sums flushes (`frp`): it has no memory port, and what
-    it would keep when it stops is what brings it new activations.
+    What a sum is handed on to may be what the next contraction waits for: the four tasks are a compute unit of their own
+    (`unit @array`), since tasks of one unit form no cycle. The loops of the sums and of their lanes flush (`frp`): they have no
+    memory port, and what they would keep when they stop is what brings new activations.
 
         dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o0 = %s, %o1 = %t) kind load {...}
         dataflow.task @up ins(%x = %a, %w = %s) outs(%y = %b) { scf.for 2 times { read x, w; linalg.generic ...; write } }
@@ -62,7 +63,8 @@ class ShareContractions(ModulePass):
         dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o = %words) kind load unit @main {...}
         dataflow.task @send ins(%a, %c) outs(%factors) unit @array {...}
         dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times {...} }
-        dataflow.task @hand_out ins(%sums) outs(%b, %d) unit @array {...}
+        dataflow.task @take_apart ins(%sums) outs(%lanes) unit @array { scf.for 5 times {...} }
+        dataflow.task @hand_out ins(%lanes) outs(%b, %d) unit @array {...}
     """
 
     name = "share-contractions"
@@ -123,6 +125,8 @@ class _Array:
         self._count = sum(each.count for each in row)
         kind = self._first.kinds[2]
         self._part = largest_divisor(self._first.lanes, max(1, WIDEST_TOKEN_BITS // bits_of(kind)))
+        self._apart = lcm(*(each.sent for each in row))
+        """Lanes that leave at once: a whole number of tokens of each contraction."""
 
     def build(self) -> None:
         first, row = self._first, self._row
@@ -132,10 +136,12 @@ class _Array:
         weights = self._stream(f"{name}_weights", weight, first.lanes, self._count * first.terms)
         parts = first.lanes // self._part
         sums = [self._stream(f"{name}_sums_{part}", sum_, self._part, self._count) for part in range(parts)]
+        lanes = self._stream(f"{name}_lanes", sum_, self._apart, self._count * first.lanes // self._apart)
         self._load(weights)
         self._task(self._names.fresh(f"{name}_send"), [each.factors for each in row], [factors], self._send)
         self._task(name, [factors, weights], sums, self._compute)
-        self._task(self._names.fresh(f"{name}_hand_out"), sums, [each.sums for each in row], self._hand_out)
+        self._task(self._names.fresh(f"{name}_take_apart"), sums, [lanes], self._take_apart)
+        self._task(self._names.fresh(f"{name}_hand_out"), [lanes], [each.sums for each in row], self._hand_out)
         for each in row:
             own = each.weights.owner
             Rewriter.erase_op(each.task)
@@ -235,21 +241,35 @@ class _Array:
             begin = index_constant(done, part * self._part)
             done.insert(WriteOp(done.insert(vector.LoadOp(ready, [begin], token)).result, port))
 
+    def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+        """The lanes of one sum after the other, so many at once as make whole tokens for each contraction."""
+        inside = self._in_tokens(builder, self._count, ins, self._first.lanes, outs[0], self._apart)
+        STYLE.put(loop_at(inside), "frp")
+
     def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The sums of each contraction in turn, in tokens as it sent them."""
-        first, kind = self._first, self._first.kinds[2]
-        held = _buffer(builder, "held", kind, first.lanes)
         for each, port in zip(self._row, outs, strict=True):
-            loops = [Loop(each.count, 1), Loop(first.lanes // each.sent, each.sent)]
-            before = set(builder.insertion_point.block.ops)
-            (_, at), inside = loop_nest(builder, loops, ["sum", "lane"])
-            fresh = where_equal(inside, [(at, 0)] if first.lanes > each.sent else [])
-            for part, source in enumerate(ins):
-                begin = index_constant(fresh, part * self._part)
-                fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [begin]))
-            token = VectorType(kind, [each.sent])
-            inside.insert(WriteOp(inside.insert(vector.LoadOp(held, [at], token)).result, port))
+            before, count = set(builder.insertion_point.block.ops), each.count * each.lanes // self._apart
+            if each.sent == self._apart:
+                _, inside = loop_nest(builder, [Loop(count, 1)], ["token"])
+                inside.insert(WriteOp(inside.insert(ReadOp(ins[0])).result, port))
+            else:
+                self._in_tokens(builder, count, ins, self._apart, port, each.sent)
             _mark(each, builder, before)
+
+    def _in_tokens(
+        self, builder: Builder, count: int, ins: Sequence[SSAValue], entries: int, out: SSAValue, lanes: int
+    ) -> Builder:
+        """A token of each of `ins`, so many `entries` in all, sent in tokens of `lanes`; `count` times. A builder for inside."""
+        kind = self._first.kinds[2]
+        held = _buffer(builder, "held", kind, entries)
+        (_, at), inside = loop_nest(builder, [Loop(count, 1), Loop(entries // lanes, lanes)], ["sum", "lane"])
+        fresh = where_equal(inside, [(at, 0)] if entries > lanes else [])
+        for part, source in enumerate(ins):
+            begin = index_constant(fresh, part * (entries // len(ins)))
+            fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [begin]))
+        inside.insert(WriteOp(inside.insert(vector.LoadOp(held, [at], VectorType(kind, [lanes]))).result, out))
+        return inside
 
 
 def _mark(each: ContractionTask, builder: Builder, before: Collection[Operation]) -> None:

@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.scalars.packed_products import Interval, packing
+from stc.scalars.packed_products import Interval, PackedProducts, packing
 from stc.transforms.linalg import pack_products
 from stc.transforms.linalg.pack_products import Contraction, PackProducts
 from stc_testing.commands import Stc
@@ -110,6 +110,13 @@ def computed(generic: linalg.GenericOp, operands: list[z3.BitVecRef], half: int)
     raise AssertionError("a body without an end")
 
 
+def width(sums: linalg.GenericOp) -> int:
+    """Bits of what a generic makes."""
+    kind = sums.body.block.args[-1].type
+    assert isinstance(kind, IntegerType)
+    return kind.width.data
+
+
 def counterexample(module: ModuleOp, w: int, x: int, most: int | None = None, unsigned: str = "") -> z3.ModelRef | None:
     """Operands of one product pair, with magnitudes of `most`, for which a half of it is not the product."""
     wide_weight, wide_activation = (z3.ZeroExt if name in unsigned else z3.SignExt for name in "wx")
@@ -118,7 +125,7 @@ def counterexample(module: ModuleOp, w: int, x: int, most: int | None = None, un
     pair = z3.BitVecVal(0, 8 if w <= 4 else 16)
     for half, weight in enumerate(weights):
         pair = computed(pairs, [weight, pair], half)
-    total = computed(sums, [activation, pair, z3.BitVecVal(0, 48)], 0)
+    total = computed(sums, [activation, pair, z3.BitVecVal(0, width(sums))], 0)
     for half, weight in enumerate(weights):
         solver = z3.Solver()
         for operand in (activation, *weights):
@@ -201,10 +208,12 @@ def interval(bits: int, name: str, unsigned: str) -> Interval:
 @pytest.mark.parametrize(("w", "unsigned"), [(4, ""), (8, ""), (4, "x"), (4, "wx"), (8, "w"), (8, "wx")])
 def test_all_sums_that_have_room_come_out(w: int, unsigned: str):
     """Of any number of terms: 2^s times the sum of w1 * x, plus that of w0 * x."""
-    both = named(packed(contraction(1, 2, 2, w, unsigned=unsigned)))[2]
+    _, sums, both = named(packed(contraction(1, 2, 2, w, unsigned=unsigned)))
     room = packing(interval(w, "w", unsigned), interval(8, "x", unsigned))
     assert room is not None
-    low, high = z3.BitVecs("low high", 48)
+    room = room.of_sums(2)
+    assert room.bits == width(sums)
+    low, high = z3.BitVecs("low high", room.bits)
     total = (high << room.shift) + low
     fails = [computed(both, [total, z3.BitVecVal(0, 32)], half) != z3.Extract(31, 0, sums) for half, sums in enumerate((low, high))]
     solver = z3.Solver()
@@ -219,7 +228,11 @@ def test_all_sums_that_have_room_come_out(w: int, unsigned: str):
 
 def test_a_wrong_shift_is_found(monkeypatch: pytest.MonkeyPatch):
     ours = vars(pack_products)["_both"]
-    monkeypatch.setattr(pack_products, "_both", lambda generic, shift, *rest: ours(generic, shift - 1, *rest))
+
+    def shifted(room: PackedProducts) -> PackedProducts:
+        return replace(room, shift=room.shift - 1)
+
+    monkeypatch.setattr(pack_products, "_both", lambda generic, room, *rest: ours(generic, shifted(room), *rest))
     assert counterexample(packed(contraction(1, 2, 2)), 4, 8) is not None
 
 

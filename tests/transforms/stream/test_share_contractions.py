@@ -208,7 +208,8 @@ def test_values_are_kept(sizes: Sizes) -> None:
     made = shared(text)
     before, after = (execute(module, [x, u, d])[0] for module in (parse_module(text), made))
     assert np.array_equal(before, after) and len(np.unique(before)) > 1
-    assert {name for name, unit in units(made).items() if unit == ARRAY} == {"array", "array_send", "array_hand_out"}
+    parts = {"array", "array_send", "array_take_apart", "array_hand_out"}
+    assert {name for name, unit in units(made).items() if unit == ARRAY} == parts
     assert {"up", "down"}.isdisjoint(units(made))
 
 
@@ -243,7 +244,7 @@ def test_names_are_not_those_of_others() -> None:
     text = program(Sizes()).replace("@load_x", "@array")
     text = text.replace("@narrow", "@array_2_send").replace("@store_ym", "@array_2_hand_out")
     names = [task.sym_name.data for task in shared(text).walk() if isinstance(task, TaskOp)]
-    assert len(set(names)) == len(names) == 7
+    assert len(set(names)) == len(names) == 8
 
 
 def test_once_is_enough() -> None:
