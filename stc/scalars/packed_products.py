@@ -2,16 +2,21 @@
 
 Weights w0 and w1 and an activation x: A = w1 * 2^s + w0 is one factor, P the sum of A * x over several terms. Then the low s bits
 of P, taken with their sign, are the sum of w0 * x. That of w1 * x is P / 2^s, rounded down, and one more where bit s - 1 is set.
-Both hold as long as the sum of w0 * x is a number of s bits (AMD's white papers WP486 and WP521).
+Both hold as long as the sum of w0 * x is a number of s bits, and that of w1 * x one of the bits above (AMD's white papers WP486
+and WP521).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 FACTOR_BITS = 27
 OTHER_FACTOR_BITS = 18
 SUM_BITS = 48
+
+NARROWER_SUMS = (40, SUM_BITS)
+"""Bits of sums, in whole bytes: in fewer a product of both factors is none that C++ computes exactly."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +83,12 @@ class PackedProducts:
         room = Interval.of_bits(self.bits - self.shift)
         return Interval(room.least + 1, room.most)
 
-
     def of_sums(self, terms: int) -> PackedProducts:
-        """The packing with the fewest bytes of a sum that has so many `terms`, no more than the longest."""
+        """The packing whose sums have the fewest bytes, of those that have room for so many `terms`; no more than the longest."""
         if terms > self.longest_sum:
             raise ValueError(f"sums of {terms} terms, of which {self.longest_sum} have room")
-        sizes = ((bits, shift) for bits in (32, 40) for shift in range(1, FACTOR_BITS))  # wider than a factor
-        narrower = (replace(self, shift=shift, bits=bits) for bits, shift in sizes)
-        return next((each for each in narrower if each.fits and each.longest_sum >= terms), self)
+        narrower = (each for bits in NARROWER_SUMS for each in _packings(self.weights, self.activations, bits))
+        return next((each for each in narrower if each.longest_sum >= terms), self)
 
 
 def _terms(product: Interval, room: Interval) -> int:
@@ -97,5 +100,11 @@ def _terms(product: Interval, room: Interval) -> int:
 
 def packing(weights: Interval, activations: Interval) -> PackedProducts | None:
     """The packing with the longest sums; None where not even one product has room."""
-    packings = (PackedProducts(weights, activations, shift) for shift in range(1, FACTOR_BITS))
-    return max((each for each in packings if each.fits and each.longest_sum > 0), key=lambda each: each.longest_sum, default=None)
+    packings = (each for each in _packings(weights, activations, SUM_BITS) if each.longest_sum > 0)
+    return max(packings, key=lambda each: each.longest_sum, default=None)
+
+
+def _packings(weights: Interval, activations: Interval, bits: int) -> Iterator[PackedProducts]:
+    """All that have room in the multiplier, the weights closest together first."""
+    packings = (PackedProducts(weights, activations, shift, bits) for shift in range(1, FACTOR_BITS))
+    return (each for each in packings if each.fits)

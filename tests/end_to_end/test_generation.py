@@ -644,11 +644,11 @@ def test_the_head_follows_the_layers_in_their_launch(tmp_path: Path) -> None:
 
 
 def test_a_token_on_one_array(tmp_path: Path, stc: Stc) -> None:
-    """Products of two layers and of the head take turns on shared multipliers, and give what PyTorch gives. With more DSPs the head
-    has more copies, whose words are narrower than those of layers."""
-    configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2, n_embd=16, vocab_size=40)
+    """Pairs of products of two layers and of the head take turns on shared multipliers, and give what PyTorch gives. With more DSPs
+    the head has more copies, whose words are narrower than those of layers."""
+    configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2, n_embd=32, vocab_size=40)
     asked = ("--stage", "token", "--layers", 2, "--units", "memory", "--max-seq", 8, "--run-time-sizes", "--budget", "dsp=700")
-    shared = ("--weight-ports", "in-turn", "--contractions", "shared", "--quantize", "bits=4,group=16,activations=group")
+    shared = ("--weight-ports", "in-turn", "--contractions", "shared", "--quantize", "bits=4,group=32,activations=group")
     ended = stc("compile", folder, *asked, *shared, "--check", "--out", out := tmp_path / "out")
     assert ended.code == 0, ended
     sends = re.findall(r"array(?:_\d+)?_send\((.*)\);", (out / "kernel.cpp").read_text())

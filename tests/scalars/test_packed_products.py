@@ -35,11 +35,11 @@ def test_the_best_packing():
 
 
 SHORTER = [
-    (NIBBLE, 31, 16, 32),
+    (NIBBLE, 31, 16, 40),
     (NIBBLE, 32, 17, 40),
     (NIBBLE, 128, 19, 40),
     (NIBBLE, 511, 20, 40),
-    (NIBBLE, 512, 22, 48),
+    (NIBBLE, 512, 21, 48),
     (BYTE, 7, 18, 40),
 ]
 

@@ -22,4 +22,4 @@ func.func @i4(%x: tensor<1x24xi8>, %w: tensor<256x24xi4> {stc.parameter}) -> ten
 // SHORT: arith.muli {{.*}} {stc.multipliers = "lut"} : i32
 // ENOUGH: stc.name = "fc_pairs"
 // ENOUGH-NOT: stc.multipliers
-// ENOUGH: arith.extsi {{.*}} : i27 to i32
+// ENOUGH: arith.muli {{.*}} : i40

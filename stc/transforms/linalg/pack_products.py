@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -22,7 +22,7 @@ from stc.design_space.parallelism import PORT_BITS
 from stc.dialects.facts import NAME
 from stc.iteration.reshape import positions, without_units
 from stc.iteration.vectorize import largest_divisor
-from stc.scalars.packed_products import FACTOR_BITS, PackedProducts, packing
+from stc.scalars.packed_products import FACTOR_BITS, Interval, PackedProducts, packing
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.generics import (
     PARALLEL,
@@ -70,7 +70,7 @@ class Contraction:
         return arith.ExtUIOp if operand in self.unsigned else arith.ExtSIOp
 
     @property
-    def sum(self) -> IntegerType:
+    def sum_type(self) -> IntegerType:
         """The type of a sum of products of pairs."""
         return IntegerType(self.packed.bits)
 
@@ -90,22 +90,22 @@ class PackProducts(ModulePass):
     that lanes lie along rows in both halves of the result.
     Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127;
     548 of i4 by i8 without signs, which `extui` takes) a second computation takes both sums out of it, and adds up those of longer
-    reductions. Rows are as far apart as so many terms need, and the sum has as few bytes as hold both: 5 of 128 of i4 by i8. The
-    host makes the pairs. Integers come out the same.
+    reductions. Rows are as far apart as so many terms need, and a sum has 40 bits where these hold both, 48 else. The host
+    makes the pairs. Integers come out the same.
 
     What has an odd number of rows, two activations for operands, or multipliers of another kind (`choose-multipliers`), stays.
     What is said to have pairs is packed whatever `terms` is.
 
     Options: `terms` (default 17): where fewer can be summed before both sums are taken apart, nothing is packed. So int8 by int8 is
-    on request (`terms=16`): sums of 48 bits that are taken apart every 16 terms cost more cycles than the products, which take LUTs
+    on request (`terms=16`): sums of 40 bits that are taken apart every 16 terms cost more cycles than the products, which take LUTs
     otherwise, and no DSP. `port-bits` (default 512): the words of memory ports.
 
         %y = linalg.generic {...} ins(%x, %w : tensor<4x32xi8>, tensor<6x32xi4>) { s + extsi(x) * extsi(w) } ... -> tensor<4x6xi32>
       becomes
         %v = tensor.expand_shape %w [[0, 1], [2]] : tensor<6x32xi4> into tensor<2x3x32xi4>
         %pairs = linalg.generic {...} ins(%v : tensor<2x3x32xi4>) { w0 | w1 << 4 } ... -> tensor<3x32xi8>
-        %sums = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %pairs) { (w1 * 2^22 + w0) * x } ... -> tensor<4x3xi48>
-        %both = linalg.generic {"parallel", "parallel", "parallel"} ins(%sums : tensor<4x3xi48>) ... -> tensor<4x2x3xi32>
+        %sums = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %pairs) { (w1 * 2^17 + w0) * x } ... -> tensor<4x3xi40>
+        %both = linalg.generic {"parallel", "parallel", "parallel"} ins(%sums : tensor<4x3xi40>) ... -> tensor<4x2x3xi32>
         %y = tensor.collapse_shape %both [[0], [1, 2]] : tensor<4x2x3xi32> into tensor<4x6xi32>
     """
 
@@ -187,9 +187,19 @@ def _with_rows(
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
     if not blocks:
         return None
-    packed = packed.of_sums(blocks[-1] * others)
+    terms, whole = blocks[-1] * others, _of_types(generic, (weight, activation), unsigned)
+    # Contractions whose factors have other bounds are alike where the bounds do not matter.
+    packed = (packed if whole is None or whole.longest_sum < terms else whole).of_sums(terms)
     row, apart = _paired_rows(loops, rows, port_bits // _pair_type(_bits(generic, weight)).width.data)  # those of a word
     return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed, unsigned)
+
+
+def _of_types(generic: GenericOp, operands: Sequence[int], unsigned: Collection[int]) -> PackedProducts | None:
+    """The packing of all that the types of these operands hold."""
+    bits = [_bits(generic, operand) for operand in operands]
+    kinds = [Interval.unsigned if operand in unsigned else Interval.of_bits for operand in operands]
+    weights, activations = (kind(width) for kind, width in zip(kinds, bits, strict=True))
+    return packing(weights, activations)
 
 
 def _paired_rows(loops: GenericLoops, rows: Sequence[int], lanes: int) -> tuple[int, int]:
@@ -235,7 +245,7 @@ def _pack(found: Contraction) -> None:
     blocks = numbers[found.reduction][0] if len(parts[found.reduction]) == 2 else None
     pairs = _pairs(generic, found, half)
     sums = _sums(generic, found, pairs, half, blocks)
-    Rewriter.replace_op(generic, _both(generic, found.packed, sums, half, blocks))
+    Rewriter.replace_op(generic, _both(generic, found, sums, half, blocks))
 
 
 def _blocks(found: Contraction, loops: GenericLoops) -> tuple[int, ...]:
@@ -268,39 +278,37 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     number = {loop: loop - (loop > half) for loop in range(len(loops.extents)) if loop != half}
     activation = generic.inputs[found.activation]
     pair = _element(pairs)
-    block = Block(arg_types=[_element(activation), pair, found.sum])
+    block = Block(arg_types=[_element(activation), pair, found.sum_type])
     body = Body(block)
     bits = body.constant(pair.width.data // 2, pair)
     extended, shifted = found.extension(found.weight), arith.ShRUIOp if found.weight in found.unsigned else arith.ShRSIOp
     low = body.add(extended(body.add(shifted(body.add(arith.ShLIOp(block.args[1], bits)), bits)), i32))
     high = body.add(extended(body.add(shifted(block.args[1], bits)), i32))
     both = body.add(arith.AddiOp(body.add(arith.ShLIOp(high, body.constant(found.packed.shift, i32))), low))
-    factor = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(both, _FACTOR)), found.sum))
+    factor = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(both, _FACTOR)), found.sum_type))
     signed = block.args[0]
     if found.activation in found.unsigned:  # with a sign of its own: C++ multiplies factors with signs exactly
         signed = body.add(arith.ExtUIOp(signed, IntegerType(_element(activation).width.data + 1)))
-    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(signed, found.sum))))
+    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(signed, found.sum_type))))
     body.end(body.add(arith.AddiOp(block.args[2], product)))
     kept = _with_blocks([loop for loop in loops.output_dims[0] if loop != half], blocks)
     operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]
     kinds = [REDUCTION if loop in loops.reductions and loop != blocks else PARALLEL for loop in number]
     dims = [tuple(number[loop] for loop in operand) for operand in operands]
     extents = [loops.extents[loop] for loop in number]
-    return _made(generic, [activation, pairs], found.sum, dims, kinds, extents, block, f"{name_of(generic)}_pairs")
+    return _made(generic, [activation, pairs], found.sum_type, dims, kinds, extents, block, f"{name_of(generic)}_pairs")
 
 
-def _both(generic: GenericOp, packed: PackedProducts, sums: SSAValue, half: int, blocks: int | None) -> GenericOp:
+def _both(generic: GenericOp, found: Contraction, sums: SSAValue, half: int, blocks: int | None) -> GenericOp:
     """Both sums of each pair, taken out of `sums` and added up over blocks: what `generic` computes."""
-    shift, kind = packed.shift, IntegerType(packed.bits)
+    shift, kind = found.packed.shift, found.sum_type
     block = Block(arg_types=[kind, i32])
     loops, body = GenericLoops(generic), Body(block)
     result = loops.output_dims[0]
     low = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(block.args[0], IntegerType(shift))), i32))
     carry = body.add(arith.AndIOp(body.add(arith.ShRUIOp(block.args[0], body.constant(shift - 1, kind))), body.constant(1, kind)))
     above = body.add(arith.ShRSIOp(block.args[0], body.constant(shift, kind)))
-    high = body.add(arith.AddiOp(above, carry))
-    if kind != i32:
-        high = body.add(arith.TruncIOp(high, i32))
+    high = body.add(arith.TruncIOp(body.add(arith.AddiOp(above, carry)), i32))
     part = body.add(arith.SelectOp(body.is_first(result.index(half)), low, high))
     body.end(part if blocks is None else body.add(arith.AddiOp(block.args[1], part)))
     read = _with_blocks([number for number, loop in enumerate(result) if loop != half], None if blocks is None else len(result))

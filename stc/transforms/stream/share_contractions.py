@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, memref, vector
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.dialects.linalg.ops import YieldOp as Yielded
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -46,11 +46,10 @@ class ShareContractions(ModulePass):
     While one contraction of a decoder computes, the multipliers of those before and behind it stand still, since each waits for
     what the one before makes. Where a load task brings the weights of several (`load-in-turn`), each after those of one that it
     waits for, and their tasks compute the same sums and do nothing else (`stc.shared`: as many terms and lanes, the same operation
-    on each), one task takes all of these weights as one flat stream
-    and computes one sum of each lane after the other, whoever wants it. It knows nothing of whose they are: a task in front of it
-    sends the activations in the order in which the sums need them, those of the first contraction, then those of the second. Behind
-    it one task takes the lanes of each sum apart, whoever wants it, too, so that there is one choice among all lanes; and another
-    sends them to those who want them, in the same order.
+    on each), one task takes all of these weights as one flat stream and computes one sum of each lane after the other, whoever
+    wants it. It knows nothing of whose they are: a task in front of it sends the activations in the order in which the sums need
+    them, those of the first contraction, then those of the second. Nor does a task behind it, which sends the lanes of each sum
+    one after the other: so there is one choice among all of them. One more hands them out, in the same order as the first.
 
     What a sum is handed on to may be what the next contraction waits for: the four tasks are a compute unit of their own
     (`unit @array`), since tasks of one unit form no cycle. The loops of the sums and of their lanes flush (`frp`): they have no
@@ -123,10 +122,13 @@ class _Array:
         self._at_once = taken & -taken
         """Factors in a token: a power of two, else which of them is next would be a remainder, by a divider."""
         self._count = sum(each.count for each in row)
-        kind = self._first.kinds[2]
-        self._part = largest_divisor(self._first.lanes, max(1, WIDEST_TOKEN_BITS // bits_of(kind)))
-        self._apart = lcm(*(each.sent for each in row))
-        """Lanes that leave at once: a whole number of tokens of each contraction."""
+        sent, bits = [each.sent for each in row], bits_of(self._first.kinds[2])
+        is_too_wide = lcm(*sent) > max(sent) and lcm(*sent) * bits > WIDEST_TOKEN_BITS
+        self._apart = gcd(*sent) if is_too_wide else lcm(*sent)
+        """Lanes that leave at once: whole tokens of each contraction, or equal parts of them where that would be too many."""
+        most = max(1, WIDEST_TOKEN_BITS // (self._apart * bits))
+        self._part = self._apart * largest_divisor(self._first.lanes // self._apart, most)
+        """Of the sums that the array sends at once."""
 
     def build(self) -> None:
         first, row = self._first, self._row
@@ -198,8 +200,7 @@ class _Array:
             fill.insert(vector.StoreOp(fill.insert(ReadOp(port)).result, held, [at]))
             _, inside = loop_nest(inside, loops[each.fresh :], hints[each.fresh :])
             (at,), send = loop_nest(inside, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
-            token = VectorType(first.kinds[0], [self._at_once])
-            send.insert(WriteOp(send.insert(vector.LoadOp(held, [at], token)).result, outs[0]))
+            _send(send, held, at, outs[0])
             _mark(each, builder, before)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
@@ -236,40 +237,61 @@ class _Array:
             op.detach()
             point.insert(op)
         done = where_equal(inside, [(term, first.terms - 1)])
-        token = VectorType(sum_, [self._part])
         for part, port in enumerate(outs):
-            begin = index_constant(done, part * self._part)
-            done.insert(WriteOp(done.insert(vector.LoadOp(ready, [begin], token)).result, port))
+            _send(done, ready, index_constant(done, part * self._part), port)
 
     def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-        """The lanes of one sum after the other, so many at once as make whole tokens for each contraction."""
-        inside = self._in_tokens(builder, self._count, ins, self._first.lanes, outs[0], self._apart)
-        STYLE.put(loop_at(inside), "frp")
+        """The lanes of one sum after the other."""
+        held = _buffer(builder, "held", self._first.kinds[2], self._part)
+        STYLE.put(self._cut(builder, self._count, ins, held, outs[0]), "frp")
 
     def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The sums of each contraction in turn, in tokens as it sent them."""
-        for each, port in zip(self._row, outs, strict=True):
-            before, count = set(builder.insertion_point.block.ops), each.count * each.lanes // self._apart
-            if each.sent == self._apart:
-                _, inside = loop_nest(builder, [Loop(count, 1)], ["token"])
-                inside.insert(WriteOp(inside.insert(ReadOp(ins[0])).result, port))
+        lanes = [max(each.sent, self._apart) for each in self._row]
+        held = [_buffer(builder, "held", self._first.kinds[2], entries) for entries in lanes]
+        for each, entries, buffer, port in zip(self._row, lanes, held, outs, strict=True):
+            before, count = set(builder.insertion_point.block.ops), each.count * each.lanes // entries
+            if entries > self._apart:
+                _join(builder, count, ins[0], buffer, port)
             else:
-                self._in_tokens(builder, count, ins, self._apart, port, each.sent)
+                self._cut(builder, count, ins, buffer, port)
             _mark(each, builder, before)
 
-    def _in_tokens(
-        self, builder: Builder, count: int, ins: Sequence[SSAValue], entries: int, out: SSAValue, lanes: int
-    ) -> Builder:
-        """A token of each of `ins`, so many `entries` in all, sent in tokens of `lanes`; `count` times. A builder for inside."""
-        kind = self._first.kinds[2]
-        held = _buffer(builder, "held", kind, entries)
-        (_, at), inside = loop_nest(builder, [Loop(count, 1), Loop(entries // lanes, lanes)], ["sum", "lane"])
-        fresh = where_equal(inside, [(at, 0)] if entries > lanes else [])
+    def _cut(self, builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, out: SSAValue) -> scf.ForOp:
+        """`count` times a token of each of `ins`, one after the other, through `held` in tokens of `out`: the innermost loop."""
+        entries, lanes = _lanes(ins[0]), _lanes(out)
+        nest = [("token", Loop(count, 1)), ("part", Loop(len(ins), 1)), ("lane", Loop(entries // lanes, lanes))]
+        nest = [nest[0], *(each for each in nest[1:] if each[1].trip != 1)]  # the tool drops others, with their pragmas
+        ivs, inside = loop_nest(builder, [loop for _, loop in nest], [name for name, _ in nest])
+        of = dict(zip((name for name, _ in nest), ivs, strict=True))
         for part, source in enumerate(ins):
-            begin = index_constant(fresh, part * (entries // len(ins)))
-            fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [begin]))
-        inside.insert(WriteOp(inside.insert(vector.LoadOp(held, [at], VectorType(kind, [lanes]))).result, out))
-        return inside
+            wanted = [(of[name], value) for name, value in (("part", part), ("lane", 0)) if name in of]
+            fresh = where_equal(inside, wanted)
+            fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [index_constant(fresh, 0)]))
+        at = of["lane"] if "lane" in of else index_constant(inside, 0)
+        _send(inside, held, at, out)
+        return loop_at(inside)
+
+
+def _join(builder: Builder, count: int, source: SSAValue, held: SSAValue, out: SSAValue) -> None:
+    """`count` times a token of `out`, of several of `source`, put together in `held`."""
+    part, entries = _lanes(source), _lanes(out)
+    (_, at), inside = loop_nest(builder, [Loop(count, 1), Loop(entries // part, part)], ["token", "lane"])
+    inside.insert(vector.StoreOp(inside.insert(ReadOp(source)).result, held, [at]))
+    done = where_equal(inside, [(at, entries - part)])
+    _send(done, held, index_constant(done, 0), out)
+
+
+def _send(builder: Builder, held: SSAValue, at: SSAValue, out: SSAValue) -> None:
+    """A token of `out`, which begins at an index of `held`."""
+    assert isinstance(out.type, StreamType)
+    token = VectorType(out.type.scalar_type, [out.type.lanes])
+    builder.insert(WriteOp(builder.insert(vector.LoadOp(held, [at], token)).result, out))
+
+
+def _lanes(stream: SSAValue) -> int:
+    assert isinstance(stream.type, StreamType)
+    return stream.type.lanes
 
 
 def _mark(each: ContractionTask, builder: Builder, before: Collection[Operation]) -> None:

@@ -77,7 +77,7 @@ def test_what_a_schedule_cannot_say(tmp_path: Path, text: str, schedule: str, re
 
 
 @pytest.mark.parametrize("table", ["fc", "fc_0", "fc_pairs", "fc_pairs_0"])
-@pytest.mark.parametrize(("made_of", "found"), [("pairs", (None, "i32")), ("dsp", ("dsp", "i32")), ("lut", ("lut", "i32"))])
+@pytest.mark.parametrize(("made_of", "found"), [("pairs", (None, "i40")), ("dsp", ("dsp", "i32")), ("lut", ("lut", "i32"))])
 def test_what_a_table_says_holds(tmp_path: Path, table: str, made_of: str, found: tuple[str | None, str]):
     """Also one that was written of pairs, or of the first copy of a contraction, which are made of it behind this pass."""
     module = parse_module(integers(6, 20))
@@ -86,7 +86,7 @@ def test_what_a_table_says_holds(tmp_path: Path, table: str, made_of: str, found
         one_pass.apply(make_context(), module)
     (product,) = [op for op in module.walk() if isinstance(op, arith.MuliOp)]
     by_default = "_pairs" in table and made_of != "pairs"  # of pairs nothing else can be said: `apply-schedule` refuses it
-    assert (MULTIPLIERS.of(product), str(product.result.type)) == ((None, "i32") if by_default else found)
+    assert (MULTIPLIERS.of(product), str(product.result.type)) == ((None, "i40") if by_default else found)
 
 
 def test_bytes_are_paired_where_a_table_says_so(tmp_path: Path):

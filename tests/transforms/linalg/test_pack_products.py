@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.scalars.packed_products import Interval, PackedProducts, packing
+from stc.scalars.packed_products import Interval, packing
 from stc.transforms.linalg import pack_products
 from stc.transforms.linalg.pack_products import Contraction, PackProducts
 from stc_testing.commands import Stc
@@ -205,13 +205,17 @@ def interval(bits: int, name: str, unsigned: str) -> Interval:
     return Interval.unsigned(bits) if name in unsigned else Interval.of_bits(bits)
 
 
+@pytest.mark.parametrize("terms", [2, 7, 512])
 @pytest.mark.parametrize(("w", "unsigned"), [(4, ""), (8, ""), (4, "x"), (4, "wx"), (8, "w"), (8, "wx")])
-def test_all_sums_that_have_room_come_out(w: int, unsigned: str):
-    """Of any number of terms: 2^s times the sum of w1 * x, plus that of w0 * x."""
-    _, sums, both = named(packed(contraction(1, 2, 2, w, unsigned=unsigned)))
+def test_all_sums_that_have_room_come_out(w: int, unsigned: str, terms: int):
+    """Of so many terms: 2^s times the sum of w1 * x, plus that of w0 * x."""
+    longest = packing(interval(w, "w", unsigned), interval(8, "x", unsigned))
+    if longest is None or terms > longest.longest_sum:
+        pytest.skip("no room for so many")
+    _, sums, both = named(packed(contraction(1, 2, terms, w, unsigned=unsigned)))
     room = packing(interval(w, "w", unsigned), interval(8, "x", unsigned))
     assert room is not None
-    room = room.of_sums(2)
+    room = room.of_sums(terms)
     assert room.bits == width(sums)
     low, high = z3.BitVecs("low high", room.bits)
     total = (high << room.shift) + low
@@ -229,10 +233,10 @@ def test_all_sums_that_have_room_come_out(w: int, unsigned: str):
 def test_a_wrong_shift_is_found(monkeypatch: pytest.MonkeyPatch):
     ours = vars(pack_products)["_both"]
 
-    def shifted(room: PackedProducts) -> PackedProducts:
-        return replace(room, shift=room.shift - 1)
+    def shifted(found: Contraction) -> Contraction:
+        return replace(found, packed=replace(found.packed, shift=found.packed.shift - 1))
 
-    monkeypatch.setattr(pack_products, "_both", lambda generic, room, *rest: ours(generic, shifted(room), *rest))
+    monkeypatch.setattr(pack_products, "_both", lambda generic, found, *rest: ours(generic, shifted(found), *rest))
     assert counterexample(packed(contraction(1, 2, 2)), 4, 8) is not None
 
 
@@ -294,7 +298,7 @@ def test_one_term_too_many_is_found(k: int, w: int, unsigned: str, monkeypatch: 
     assert room is not None and room.longest_sum == k - 1
 
     def longer(*given: object) -> Contraction:
-        return replace(ours(*given), block=k)
+        return replace(ours(*given), block=k, packed=room)
 
     text = contraction(1, 2, k, w, unsigned=unsigned)
     assert not wrong(text, w, unsigned=unsigned)

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.loops import constant_bounds
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import PIPELINE, STYLE
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
+from stc.transforms.stream.hls_directives import HlsDirectives
 from stc.transforms.stream.load_in_turn import LoadInTurn
+from stc.transforms.stream.relax_intervals import RelaxIntervals
 from stc.transforms.stream.share_contractions import ARRAY, ShareContractions
 
 
@@ -196,6 +201,8 @@ SIZES = [
     Sizes(terms=12, lanes=6, columns=(2, 5), taken=(6, 4), sent=(2, 3)),
     Sizes(terms=5, lanes=32, columns=(1, 2), taken=(5, 1), sent=(32, 16), zeros=(3, 3)),
     Sizes(terms=2, lanes=24, columns=(1, 1), taken=(2, 2), sent=(8, 12)),
+    Sizes(lanes=64, sent=(4, 2)),
+    Sizes(lanes=36, sent=(9, 12)),
 ]
 
 
@@ -211,6 +218,21 @@ def test_values_are_kept(sizes: Sizes) -> None:
     parts = {"array", "array_send", "array_take_apart", "array_hand_out"}
     assert {name for name, unit in units(made).items() if unit == ARRAY} == parts
     assert {"up", "down"}.isdisjoint(units(made))
+    flushing = [op for op in made.walk() if isinstance(op, scf.ForOp) and STYLE.of(op) == "frp"]
+    assert len(flushing) == 2
+    assert 1 not in [bounds.trip for loop in flushing if (bounds := constant_bounds(loop))], "the tool drops it with its pragmas"
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_sums_are_handed_out_each_cycle(sizes: Sizes) -> None:
+    """Of several parts of a sum, too, which all come at once."""
+    made = shared(program(sizes))
+    for one_pass in (HlsDirectives(), RelaxIntervals()):
+        one_pass.apply(make_context(), made)
+    named = {task.sym_name.data: task for task in made.walk() if isinstance(task, TaskOp)}
+    tasks = [named[name] for name in ("array_take_apart", "array_hand_out")]
+    intervals = [PIPELINE.of(op) for task in tasks for op in task.walk() if isinstance(op, scf.ForOp)]
+    assert set(intervals) <= {None, 1} and 1 in intervals
 
 
 def test_tokens_without_a_loop() -> None:
@@ -242,7 +264,7 @@ def test_a_token_of_factors_is_a_power_of_two() -> None:
 
 def test_names_are_not_those_of_others() -> None:
     text = program(Sizes()).replace("@load_x", "@array")
-    text = text.replace("@narrow", "@array_2_send").replace("@store_ym", "@array_2_hand_out")
+    text = text.replace("@narrow", "@array_2_take_apart").replace("@store_ym", "@array_2_hand_out")
     names = [task.sym_name.data for task in shared(text).walk() if isinstance(task, TaskOp)]
     assert len(set(names)) == len(names) == 8
 
