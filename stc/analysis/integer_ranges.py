@@ -21,14 +21,15 @@ def range_of(value: SSAValue, *, is_signed: bool = True) -> Interval:
             parts = [range_of(part, is_signed=is_signed) for part in op.inputs]
             return Interval(min(part.least for part in parts), max(part.most for part in parts))
         case FillOp():
-            return _of_scalar(op.inputs[0], _of_type(value, is_signed))
+            return _of_scalar(op.inputs[0], range_of_type(value, is_signed=is_signed))
         case GenericOp() if (end := op.body.block.last_op) is not None and len(end.operands) == 1:
-            return _of_scalar(end.operands[0], _of_type(value, is_signed))
+            return _of_scalar(end.operands[0], range_of_type(value, is_signed=is_signed))
         case _:
-            return _of_type(value, is_signed)
+            return range_of_type(value, is_signed=is_signed)
 
 
-def _of_type(value: SSAValue, is_signed: bool) -> Interval:
+def range_of_type(value: SSAValue, *, is_signed: bool = True) -> Interval:
+    """The integers that the type of `value`, a tensor, holds."""
     assert isinstance(value.type, TensorType)
     return _of_bits(value.type.element_type, is_signed)
 

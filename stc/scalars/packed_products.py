@@ -2,8 +2,8 @@
 
 Weights w0 and w1 and an activation x: A = w1 * 2^s + w0 is one factor, P the sum of A * x over several terms. Then the low s bits
 of P, taken with their sign, are the sum of w0 * x. That of w1 * x is P / 2^s, rounded down, and one more where bit s - 1 is set.
-Both hold as long as the sum of w0 * x is a number of s bits, and that of w1 * x one of the bits above (AMD's white papers WP486
-and WP521).
+Both hold as long as the sum of w0 * x is a number of s bits, and that of w1 * x one of the bits above, but the
+least, of which a negative number below borrows (AMD's white papers WP486 and WP521).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ FACTOR_BITS = 27
 OTHER_FACTOR_BITS = 18
 SUM_BITS = 48
 
-NARROWER_SUMS = (40, SUM_BITS)
-"""Bits of sums, in whole bytes: in fewer a product of both factors is none that C++ computes exactly."""
+SUM_WIDTHS = (40, SUM_BITS)
+"""Bits of sums, in whole bytes, narrowest first."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,13 @@ class PackedProducts:
         room = Interval.of_bits(self.bits - self.shift)
         return Interval(room.least + 1, room.most)
 
-    def of_sums(self, terms: int) -> PackedProducts:
-        """The packing whose sums have the fewest bytes, of those that have room for so many `terms`; no more than the longest."""
+    def of_sums(self, terms: int, bits: int) -> PackedProducts:
+        """The packing with room for so many `terms`, of at least so many `bits`, 48 at most: the fewest, then the least shift."""
         if terms > self.longest_sum:
             raise ValueError(f"sums of {terms} terms, of which {self.longest_sum} have room")
-        narrower = (each for bits in NARROWER_SUMS for each in _packings(self.weights, self.activations, bits))
-        return next((each for each in narrower if each.longest_sum >= terms), self)
+        widths = [width for width in SUM_WIDTHS if width >= min(bits, SUM_BITS)]
+        packings = (each for width in widths for each in _packings(self.weights, self.activations, width))
+        return next(each for each in packings if each.longest_sum >= terms)
 
 
 def _terms(product: Interval, room: Interval) -> int:

@@ -48,10 +48,11 @@ SHORTER = [
 def test_sums_of_fewer_terms_have_fewer_bytes(weights: Interval, terms: int, shift: int, bits: int):
     longest = packing(weights, BYTE)
     assert longest is not None
-    narrow = longest.of_sums(terms)
+    narrow = longest.of_sums(terms, 0)
     assert (narrow.shift, narrow.bits) == (shift, bits) and narrow.fits and narrow.longest_sum >= terms
+    assert longest.of_sums(terms, 41).bits == longest.of_sums(terms, 60).bits == 48
     with pytest.raises(ValueError, match="have room"):
-        longest.of_sums(longest.longest_sum + 1)
+        longest.of_sums(longest.longest_sum + 1, 0)
 
 
 def taken_apart(total: int, shift: int, bits: int) -> tuple[int, int]:
@@ -69,7 +70,7 @@ FACTORS = [(NIBBLE, BYTE), (BYTE, BYTE), (SYMMETRIC, SYMMETRIC), (Interval(0, 3)
 def test_the_longest_sums_of_extreme_products_come_out(weights: Interval, activations: Interval, terms: int | None):
     packed = packing(weights, activations)
     assert packed is not None
-    packed = packed.of_sums(terms or packed.longest_sum)
+    packed = packed.of_sums(terms or packed.longest_sum, 0)
     corners = list(product((weights.least, weights.most), (weights.least, weights.most), (activations.least, activations.most)))
     for w0, w1, x in corners:
         factor = (w1 << packed.shift) + w0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -17,12 +17,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
-from stc.analysis.integer_ranges import range_of
+from stc.analysis.integer_ranges import range_of, range_of_type
 from stc.design_space.parallelism import PORT_BITS
 from stc.dialects.facts import NAME
 from stc.iteration.reshape import positions, without_units
 from stc.iteration.vectorize import largest_divisor
-from stc.scalars.packed_products import FACTOR_BITS, Interval, PackedProducts, packing
+from stc.scalars.packed_products import FACTOR_BITS, PackedProducts, packing
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.generics import (
     PARALLEL,
@@ -88,10 +88,10 @@ class PackProducts(ModulePass):
     A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48; a DSP58 (27 by 24, 58) does the same with the same pairs. Two rows
     of a parameter become one factor, w1 * 2^s + w0: as far apart as a word of memory has pairs (of 512 bits 64 of i4, 32 of i8), so
     that lanes lie along rows in both halves of the result.
-    Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127;
+    Behind a sum of as many terms as 48 bits have room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127;
     548 of i4 by i8 without signs, which `extui` takes) a second computation takes both sums out of it, and adds up those of longer
-    reductions. Rows are as far apart as so many terms need, and a sum has 40 bits where these hold both, 48 else. The host
-    makes the pairs. Integers come out the same.
+    reductions. A sum has 40 bits where its terms have room there, and s is as small as they allow, whatever the types hold, or if
+    that is too much, what is known of the factors. The host makes the pairs. Integers come out the same.
 
     What has an odd number of rows, two activations for operands, or multipliers of another kind (`choose-multipliers`), stays.
     What is said to have pairs is packed whatever `terms` is.
@@ -173,7 +173,8 @@ def _with_rows(
     generic: GenericOp, activation: int, weight: int, unsigned: frozenset[int], port_bits: int
 ) -> Contraction | None:
     loops = GenericLoops(generic)
-    packed = packing(*(range_of(generic.inputs[operand], is_signed=operand not in unsigned) for operand in (weight, activation)))
+    factors = (weight, activation)
+    packed = packing(*(range_of(generic.inputs[at], is_signed=at not in unsigned) for at in factors))
     rows = [
         loop
         for loop in loops.input_dims[weight]
@@ -187,19 +188,13 @@ def _with_rows(
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
     if not blocks:
         return None
-    terms, whole = blocks[-1] * others, _of_types(generic, (weight, activation), unsigned)
-    # Contractions whose factors have other bounds are alike where the bounds do not matter.
-    packed = (packed if whole is None or whole.longest_sum < terms else whole).of_sums(terms)
+    terms = blocks[-1] * others
+    whole = packing(*(range_of_type(generic.inputs[at], is_signed=at not in unsigned) for at in factors))
+    # By types where these have room: else contractions whose factors have other bounds would not be alike.
+    packed = packed if whole is None or whole.longest_sum < terms else whole
+    packed = packed.of_sums(terms, FACTOR_BITS + _bits(generic, activation) + (activation in unsigned))  # as C++ multiplies exactly
     row, apart = _paired_rows(loops, rows, port_bits // _pair_type(_bits(generic, weight)).width.data)  # those of a word
     return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed, unsigned)
-
-
-def _of_types(generic: GenericOp, operands: Sequence[int], unsigned: Collection[int]) -> PackedProducts | None:
-    """The packing of all that the types of these operands hold."""
-    bits = [_bits(generic, operand) for operand in operands]
-    kinds = [Interval.unsigned if operand in unsigned else Interval.of_bits for operand in operands]
-    weights, activations = (kind(width) for kind, width in zip(kinds, bits, strict=True))
-    return packing(weights, activations)
 
 
 def _paired_rows(loops: GenericLoops, rows: Sequence[int], lanes: int) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.contraction_tasks import ContractionTask, contraction_task
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import ends_of, tasks_behind, tasks_of
+from stc.design_space.parallelism import divisors
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS, MODULE, STYLE
 from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
@@ -36,7 +37,7 @@ ARRAY = "array"
 """The compute unit of the shared multipliers."""
 
 WIDEST_TOKEN_BITS = 512
-"""Of what a shared contraction sends its sums in, at once on several streams."""
+"""Of what a shared contraction sends its sums in, at once on several streams; wider only as a contraction had sent them."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class ShareContractions(ModulePass):
     waits for, and their tasks compute the same sums and do nothing else (`stc.shared`: as many terms and lanes, the same operation
     on each), one task takes all of these weights as one flat stream and computes one sum of each lane after the other, whoever
     wants it. It knows nothing of whose they are: a task in front of it sends the activations in the order in which the sums need
-    them, those of the first contraction, then those of the second. Nor does a task behind it, which sends the lanes of each sum
-    one after the other: so there is one choice among all of them. One more hands them out, in the same order as the first.
+    them, those of the first contraction, then those of the second. A task behind it does not know either: it sends all sums, some
+    lanes at a time, so that one multiplexer serves all contractions. The last one hands them out, in that order.
 
     What a sum is handed on to may be what the next contraction waits for: the four tasks are a compute unit of their own
     (`unit @array`), since tasks of one unit form no cycle. The loops of the sums and of their lanes flush (`frp`): they have no
@@ -94,6 +95,12 @@ def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
         yield from (row for row in rows if len(row) > 1)
 
 
+def _is_token(lanes: int, sent: Sequence[int], most: int) -> bool:
+    """Whether so many lanes are whole tokens, or equal parts of one, of all who sent as many as `sent` says: at most the widest of
+    them, or `most`."""
+    return all(lanes % each == 0 or each % lanes == 0 for each in sent) and lanes <= max(*sent, most)
+
+
 def _one_after_the_other(load: TaskOp) -> list[SSAValue]:
     """The streams that a task fills, in order; but for those that it fills in several places, or beside others."""
     outside = dict[SSAValue, SSAValue](zip(load.output_ports, load.outs, strict=True))
@@ -123,12 +130,11 @@ class _Array:
         """Factors in a token: a power of two, else which of them is next would be a remainder, by a divider."""
         self._count = sum(each.count for each in row)
         sent, bits = [each.sent for each in row], bits_of(self._first.kinds[2])
-        is_too_wide = lcm(*sent) > max(sent) and lcm(*sent) * bits > WIDEST_TOKEN_BITS
-        self._apart = gcd(*sent) if is_too_wide else lcm(*sent)
-        """Lanes that leave at once: whole tokens of each contraction, or equal parts of them where that would be too many."""
+        self._apart = max(lanes for lanes in divisors(lcm(*sent)) if _is_token(lanes, sent, WIDEST_TOKEN_BITS // bits))
+        """Lanes that leave at once."""
         most = max(1, WIDEST_TOKEN_BITS // (self._apart * bits))
         self._part = self._apart * largest_divisor(self._first.lanes // self._apart, most)
-        """Of the sums that the array sends at once."""
+        """Lanes in a token of the array, which sends all of a sum at once, each part on a stream."""
 
     def build(self) -> None:
         first, row = self._first, self._row
@@ -138,12 +144,15 @@ class _Array:
         weights = self._stream(f"{name}_weights", weight, first.lanes, self._count * first.terms)
         parts = first.lanes // self._part
         sums = [self._stream(f"{name}_sums_{part}", sum_, self._part, self._count) for part in range(parts)]
-        lanes = self._stream(f"{name}_lanes", sum_, self._apart, self._count * first.lanes // self._apart)
+        one_by_one = sums
+        if self._apart < first.lanes:
+            one_by_one = [self._stream(f"{name}_lanes", sum_, self._apart, self._count * first.lanes // self._apart)]
         self._load(weights)
         self._task(self._names.fresh(f"{name}_send"), [each.factors for each in row], [factors], self._send)
         self._task(name, [factors, weights], sums, self._compute)
-        self._task(self._names.fresh(f"{name}_take_apart"), sums, [lanes], self._take_apart)
-        self._task(self._names.fresh(f"{name}_hand_out"), [lanes], [each.sums for each in row], self._hand_out)
+        if one_by_one is not sums:
+            self._task(self._names.fresh(f"{name}_take_apart"), sums, one_by_one, self._take_apart)
+        self._task(self._names.fresh(f"{name}_hand_out"), one_by_one, [each.sums for each in row], self._hand_out)
         for each in row:
             own = each.weights.owner
             Rewriter.erase_op(each.task)
@@ -243,34 +252,35 @@ class _Array:
     def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The lanes of one sum after the other."""
         held = _buffer(builder, "held", self._first.kinds[2], self._part)
-        STYLE.put(self._cut(builder, self._count, ins, held, outs[0]), "frp")
+        STYLE.put(_cut(builder, self._count, ins, held, outs[0]), "frp")
 
     def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The sums of each contraction in turn, in tokens as it sent them."""
         lanes = [max(each.sent, self._apart) for each in self._row]
-        held = [_buffer(builder, "held", self._first.kinds[2], entries) for entries in lanes]
-        for each, entries, buffer, port in zip(self._row, lanes, held, outs, strict=True):
+        held = {entries: _buffer(builder, "held", self._first.kinds[2], entries) for entries in lanes}
+        for each, entries, port in zip(self._row, lanes, outs, strict=True):
             before, count = set(builder.insertion_point.block.ops), each.count * each.lanes // entries
             if entries > self._apart:
-                _join(builder, count, ins[0], buffer, port)
+                _join(builder, count, ins[0], held[entries], port)
             else:
-                self._cut(builder, count, ins, buffer, port)
+                _cut(builder, count, ins, held[entries], port)
             _mark(each, builder, before)
 
-    def _cut(self, builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, out: SSAValue) -> scf.ForOp:
-        """`count` times a token of each of `ins`, one after the other, through `held` in tokens of `out`: the innermost loop."""
-        entries, lanes = _lanes(ins[0]), _lanes(out)
-        nest = [("token", Loop(count, 1)), ("part", Loop(len(ins), 1)), ("lane", Loop(entries // lanes, lanes))]
-        nest = [nest[0], *(each for each in nest[1:] if each[1].trip != 1)]  # the tool drops others, with their pragmas
-        ivs, inside = loop_nest(builder, [loop for _, loop in nest], [name for name, _ in nest])
-        of = dict(zip((name for name, _ in nest), ivs, strict=True))
-        for part, source in enumerate(ins):
-            wanted = [(of[name], value) for name, value in (("part", part), ("lane", 0)) if name in of]
-            fresh = where_equal(inside, wanted)
-            fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [index_constant(fresh, 0)]))
-        at = of["lane"] if "lane" in of else index_constant(inside, 0)
-        _send(inside, held, at, out)
-        return loop_at(inside)
+
+def _cut(builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, out: SSAValue) -> scf.ForOp:
+    """`count` times a token of each of `ins`, one after the other, through `held` in tokens of `out`. Gives the innermost loop."""
+    entries, lanes = _lanes(ins[0]), _lanes(out)
+    nest = [("token", Loop(count, 1)), ("part", Loop(len(ins), 1)), ("lane", Loop(entries // lanes, lanes))]
+    nest = [nest[0], *(each for each in nest[1:] if each[1].trip != 1)]  # the tool drops others, with their pragmas
+    ivs, inside = loop_nest(builder, [loop for _, loop in nest], [name for name, _ in nest])
+    of = dict(zip((name for name, _ in nest), ivs, strict=True))
+    for part, source in enumerate(ins):
+        wanted = [(of[name], value) for name, value in (("part", part), ("lane", 0)) if name in of]
+        fresh = where_equal(inside, wanted)
+        fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [index_constant(fresh, 0)]))
+    at = of["lane"] if "lane" in of else index_constant(inside, 0)
+    _send(inside, held, at, out)
+    return loop_at(inside)
 
 
 def _join(builder: Builder, count: int, source: SSAValue, held: SSAValue, out: SSAValue) -> None:

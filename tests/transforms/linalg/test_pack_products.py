@@ -213,9 +213,7 @@ def test_all_sums_that_have_room_come_out(w: int, unsigned: str, terms: int):
     if longest is None or terms > longest.longest_sum:
         pytest.skip("no room for so many")
     _, sums, both = named(packed(contraction(1, 2, terms, w, unsigned=unsigned)))
-    room = packing(interval(w, "w", unsigned), interval(8, "x", unsigned))
-    assert room is not None
-    room = room.of_sums(terms)
+    room = longest.of_sums(terms, 0)
     assert room.bits == width(sums)
     low, high = z3.BitVecs("low high", room.bits)
     total = (high << room.shift) + low
