@@ -11,7 +11,7 @@ from math import prod
 import networkx as nx
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref, scf, vector
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, TensorType, VectorType, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -40,7 +40,7 @@ from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import BEHIND_LAYERS, DRAINS, ENDS_LAYERS, PARAMETER
 from stc.dialects.itensor import ItensorType, SizeOp
-from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
+from stc.dialects.stream import CreateOp, StreamType, WriteOp
 from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
 from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Loop, StreamOrder
@@ -54,6 +54,7 @@ from stc.transforms.stream.loops import before_terminator, coordinates, loop_at,
 from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
+from stc.transforms.stream.token_moves import receive, send
 
 
 @dataclass(frozen=True)
@@ -591,14 +592,14 @@ def _hold(builder: Builder, ports: Sequence[_Port], sources: Sequence[SSAValue],
     """Take a tensor, of which each of `sources` brings what its port moves, into an array."""
     places, fill = _nest(builder, ports)
     for place, source in zip(places, sources, strict=True):
-        fill.insert(vector.StoreOp(fill.insert(ReadOp(source)).result, held, [place]))
+        receive(fill, source, held, place)
 
 
 def _send(builder: Builder, ports: Sequence[_Port], held: SSAValue, targets: Sequence[SSAValue]) -> None:
     """Send a tensor from an array, to each of `targets` what its port moves."""
-    places, send = _nest(builder, ports)
+    places, inside = _nest(builder, ports)
     for place, target in zip(places, targets, strict=True):
-        send.insert(WriteOp(send.insert(vector.LoadOp(held, [place], _token(target))).result, target))
+        send(inside, held, place, target)
 
 
 def _place(builder: Builder, port: _Port, ivs: Sequence[SSAValue]) -> SSAValue:

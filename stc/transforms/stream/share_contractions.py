@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.dialects.linalg.ops import YieldOp as Yielded
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -23,7 +23,7 @@ from stc.analysis.task_graph import ends_of, tasks_behind, tasks_of
 from stc.design_space.parallelism import divisors
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS, MODULE, STYLE
-from stc.dialects.stream import CreateOp, ReadOp, StreamType, WriteOp
+from stc.dialects.stream import CreateOp, StreamType, WriteOp
 from stc.iteration.order import Loop
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms.index_constant import index_constant
@@ -32,6 +32,7 @@ from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
 from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
+from stc.transforms.stream.token_moves import receive, send
 
 ARRAY = "array"
 """The compute unit of the shared multipliers."""
@@ -206,10 +207,10 @@ class _Array:
             before = set(builder.insertion_point.block.ops)
             _, inside = loop_nest(builder, loops[: each.fresh], hints[: each.fresh])
             (at,), fill = loop_nest(inside, [Loop(first.terms // each.taken, each.taken)], ["entry"])
-            fill.insert(vector.StoreOp(fill.insert(ReadOp(port)).result, held, [at]))
+            receive(fill, port, held, at)
             _, inside = loop_nest(inside, loops[each.fresh :], hints[each.fresh :])
-            (at,), send = loop_nest(inside, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
-            _send(send, held, at, outs[0])
+            (at,), inside = loop_nest(inside, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
+            send(inside, held, at, outs[0])
             _mark(each, builder, before)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
@@ -227,8 +228,8 @@ class _Array:
         if self._at_once > 1:
             at = inside.insert(arith.RemUIOp(term, index_constant(inside, self._at_once))).result
         fresh = where_equal(inside, [(at, 0)] if self._at_once > 1 else [])
-        fresh.insert(vector.StoreOp(fresh.insert(ReadOp(ins[0])).result, factors, [index_constant(fresh, 0)]))
-        inside.insert(vector.StoreOp(inside.insert(ReadOp(ins[1])).result, words, [start]))
+        receive(fresh, ins[0], factors, index_constant(fresh, 0))
+        receive(inside, ins[1], words, start)
         is_first = inside.insert(arith.CmpiOp(term, start, "eq")).result
         (lane,), point = point_loops(inside, [PointLoop("lane", first.lanes, first.lanes)], "array")
         before = point.insert(memref.LoadOp.get(sums, [lane])).res
@@ -247,7 +248,7 @@ class _Array:
             point.insert(op)
         done = where_equal(inside, [(term, first.terms - 1)])
         for part, port in enumerate(outs):
-            _send(done, ready, index_constant(done, part * self._part), port)
+            send(done, ready, index_constant(done, part * self._part), port)
 
     def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The lanes of one sum after the other."""
@@ -277,9 +278,9 @@ def _cut(builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, 
     for part, source in enumerate(ins):
         wanted = [(of[name], value) for name, value in (("part", part), ("lane", 0)) if name in of]
         fresh = where_equal(inside, wanted)
-        fresh.insert(vector.StoreOp(fresh.insert(ReadOp(source)).result, held, [index_constant(fresh, 0)]))
+        receive(fresh, source, held, index_constant(fresh, 0))
     at = of["lane"] if "lane" in of else index_constant(inside, 0)
-    _send(inside, held, at, out)
+    send(inside, held, at, out)
     return loop_at(inside)
 
 
@@ -287,16 +288,9 @@ def _join(builder: Builder, count: int, source: SSAValue, held: SSAValue, out: S
     """`count` times a token of `out`, of several of `source`, put together in `held`."""
     part, entries = _lanes(source), _lanes(out)
     (_, at), inside = loop_nest(builder, [Loop(count, 1), Loop(entries // part, part)], ["token", "lane"])
-    inside.insert(vector.StoreOp(inside.insert(ReadOp(source)).result, held, [at]))
+    receive(inside, source, held, at)
     done = where_equal(inside, [(at, entries - part)])
-    _send(done, held, index_constant(done, 0), out)
-
-
-def _send(builder: Builder, held: SSAValue, at: SSAValue, out: SSAValue) -> None:
-    """A token of `out`, which begins at an index of `held`."""
-    assert isinstance(out.type, StreamType)
-    token = VectorType(out.type.scalar_type, [out.type.lanes])
-    builder.insert(WriteOp(builder.insert(vector.LoadOp(held, [at], token)).result, out))
+    send(done, held, index_constant(done, 0), out)
 
 
 def _lanes(stream: SSAValue) -> int:
