@@ -23,13 +23,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from stc.analysis.adder_trees import holds_a_tree
 from stc.analysis.integer_bits import bits_of_value, low_zeros
 from stc.analysis.loops import integer_constant
-from stc.analysis.reciprocals import constant_divisor, exact_factor
+from stc.analysis.reciprocals import constant_divisor, exact_factor, is_reciprocal
 from stc.diagnostics import CompileError
 from stc.dialects.facts import ADDERS, MULTIPLIERS, REGISTERED, Multipliers
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
 from stc.scalars.packed_products import FACTOR_BITS, OTHER_FACTOR_BITS, SUM_BITS
-from stc.scalars.table import MULTIPLY, ROWS, Unit
+from stc.scalars.table import MULTIPLY, RECIPROCAL, ROWS, Unit
 
 
 @dataclass(frozen=True)
@@ -195,6 +195,8 @@ def _parts(op: Operation) -> tuple[str, ...]:
     _refuse_unless(floats == {Float32Type()}, op)
     if isinstance(op, arith.DivfOp) and _is_product(op):
         return (MULTIPLY,)
+    if is_reciprocal(op):
+        return (RECIPROCAL,)
     if ADDERS.of(op) == "lut":
         return (ADD_IN_LUTS,)
     row = ROWS.get(type(op))

@@ -1,4 +1,4 @@
-"""Divisions by constants: which are a product, exactly.
+"""Divisions by constants: which are a product, exactly; and divisions of 1, which have an operator of their own.
 
 x / 2^k and x * 2^-k are the same real number, rounded once, so that they are the same float for every x, subnormal results and
 infinities included. That needs 2^-k to be representable; it is also wanted to be a normal number, since hardware may take others
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     VectorType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 _NORMAL_EXPONENTS: dict[type[Attribute], tuple[int, int]] = {
     Float16Type: (-14, 15),
@@ -38,6 +38,12 @@ def exact_reciprocal(value: float, kind: AnyFloat) -> float | None:
     least, most = _NORMAL_EXPONENTS[type(kind)]
     exponent = 1 - frexp(value)[1]
     return 1 / value if least <= exponent <= most else None
+
+
+def is_reciprocal(op: Operation) -> bool:
+    """Whether `op` divides 1 by a float of 32 bits that is no constant: `hls::recip`, whose operator takes 8 DSPs where a divider
+    takes some thousand LUTs, and whose result is within a unit in the last place."""
+    return isinstance(op, arith.DivfOp) and op.result.type == Float32Type() and _constant(op.lhs) == 1 and _constant(op.rhs) is None
 
 
 def constant_divisor(division: arith.DivfOp) -> float | None:

@@ -109,12 +109,13 @@ def task_graph(kernel: KernelOp, traces: Mapping[str, TaskTrace] | None = None) 
     writer and one reader, and where a count depends on data.
     """
     tasks = tasks_of(kernel)
-    loads, holds = (
-        frozenset(task.sym_name.data for task in tasks if task.kind == kind) for kind in (TaskKind.LOAD, TaskKind.HOLD)
+    loads, holds, deals = (
+        frozenset(task.sym_name.data for task in tasks if task.kind == kind)
+        for kind in (TaskKind.LOAD, TaskKind.HOLD, TaskKind.CHUNK)
     )
     channels = tuple(map(_uncounted, channels_of(kernel)))
     turns = frozenset(task.sym_name.data for task in tasks if task.sym_name.data in loads and len(task.outs) > 1)
-    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads, holds, turns)
+    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads, holds, turns, deals)
     return replace(graph, channels=counted(channels, task_traces(kernel) if traces is None else traces))
 
 

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from stc.analysis.index_expressions import Term, index_expression
 from stc.analysis.integer_bits import unwrapped_bits
 from stc.analysis.loops import largest_bounds
+from stc.analysis.reciprocals import is_reciprocal
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
 from stc.dialects.facts import MULTIPLIERS
@@ -29,6 +30,7 @@ from stc.scalars.forms import (
     PRIMARY,
     PRODUCT,
     QUOTIENT,
+    RECIPROCAL_OF,
     RELATION,
     REMAINDER,
     SHIFT,
@@ -126,6 +128,8 @@ def _form(operation: Operation) -> Form | None:
     row = ROWS.get(type(operation))
     if row is None:
         return None
+    if is_reciprocal(operation):
+        return RECIPROCAL_OF
     if row.boolean_cpp is not None and operation.results[0].type == IntegerType(1):
         return row.boolean_cpp
     return row.cpp

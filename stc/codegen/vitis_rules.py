@@ -45,8 +45,8 @@ MAX_AP_BITS = 1024
 
 _WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
 _LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten", "loop_tripcount")
-_MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "tanh", "sinh", "cosh", "sin", "cos",
-          "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
+_MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "recip", "pow", "tanh", "sinh", "cosh", "sin",
+          "cos", "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
 _STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
 _DECLARATION = re.compile(r'^(hls::stream<.*>\s+\w+(\(\s*"\w*"\)|\[\d+\])?|hls::stream_of_blocks<.*>\s+\w+);$')
 _BLOCKS = re.compile(r"^hls::(?:stream_of_blocks|read_lock|write_lock)<.*?>\s+(\w+)")

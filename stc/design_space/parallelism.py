@@ -114,7 +114,8 @@ class Work:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `takes_turns`:
-    whether there are several of each sum, since the next term would wait for one (`expand-partial-sums`). `after`: on which
+    whether there are several of each sum, since the next term would wait for one (`expand-partial-sums`). `of_integers`: whether
+    sums are, so that no adder is waited for. `after`: on which
     computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common where
     a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of a
     copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is once, so that it
@@ -136,6 +137,7 @@ class Work:
     sums_at_once: int = 1
     lanes_are_terms: bool = False
     takes_turns: bool = False
+    of_integers: bool = False
     after: tuple[Dependence, ...] = ()
     lane: Counts = NOTHING
     task: Counts = NOTHING
@@ -285,12 +287,16 @@ def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
     if work.takes_turns and work.sums <= chosen.copies:  # each task has one, of which several are registers
         return work.points >= LEAST_SUMS * chosen.points
+    if work.takes_turns and not work.lanes_are_terms and work.points >= LEAST_SUMS * work.sums:  # or one after the other
+        return True
     return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 
 
 def _least_sums(work: Work, chosen: Parallelism) -> int:
     """Terms of a sum of integers are added up by a tree, in front of its one adder; other points at once are sums of their own."""
-    return LEAST_INTEGER_SUMS * chosen.copies * chosen.rows if work.lanes_are_terms else LEAST_SUMS * chosen.points
+    if work.lanes_are_terms:
+        return LEAST_INTEGER_SUMS * chosen.copies * chosen.rows
+    return (LEAST_INTEGER_SUMS if work.of_integers else LEAST_SUMS) * chosen.points
 
 
 @cache

@@ -54,7 +54,7 @@ class ReconvergentPaths:
 class TaskGraph:
     """One kernel. `loads`: the tasks that fetch bus words of external memory. `holds`: those that take all they read before they
     write anything, so that a channel to them is never full for good. `turns`: the loads that fill several channels in turn, so
-    that who makes them wait for one makes others wait for theirs."""
+    that who makes them wait for one makes others wait for theirs. `deals`: tasks that hand each token on to one of several."""
 
     kernel: str
     tasks: tuple[str, ...]
@@ -62,6 +62,7 @@ class TaskGraph:
     loads: frozenset[str] = frozenset()
     holds: frozenset[str] = frozenset()
     turns: frozenset[str] = frozenset()
+    deals: frozenset[str] = frozenset()
 
     @staticmethod
     def of(channels: Iterable[Channel], loads: Iterable[str] = ()) -> TaskGraph:
@@ -94,9 +95,12 @@ class TaskGraph:
 
     @cached_property
     def memory_fed(self) -> frozenset[str]:
-        """The FIFOs that a task fills which loads, or holds what was loaded; of those that load in turn the ones to holds."""
-        fed = (fifo for fifo in self.fifos if fifo.producer in self.loads | self.holds)
-        return frozenset(fifo.name for fifo in fed if fifo.producer not in self.turns or fifo.consumer in self.holds)
+        """The FIFOs that a task fills which loads, or holds what was loaded, or deals out what it has from those; of such that load
+        in turn the ones to holds."""
+        filled = [fifo for fifo in self.fifos if fifo.producer in self.loads | self.holds]
+        fed = [fifo for fifo in filled if fifo.producer not in self.turns or fifo.consumer in self.holds]
+        dealing = {fifo.consumer for fifo in fed} & self.deals
+        return frozenset(fifo.name for fifo in (*fed, *(fifo for fifo in self.fifos if fifo.producer in dealing)))
 
     @cached_property
     def fed(self) -> tuple[Channel, ...]:

@@ -42,6 +42,9 @@ def call(function: str, arity: int = 1) -> Form:
     return Form(f"{function}({arguments})", PRIMARY, (TERNARY,) * arity, f"{name}_value")
 
 
+RECIPROCAL_OF = Form("hls::recip({1})", PRIMARY, (TERNARY, TERNARY), "reciprocal")
+"""Of a division of 1."""
+
 # Helpers of kernel.h, defined there only where a kernel uses them (see `stc.codegen.helpers_h`).
 MAXIMUM, MINIMUM = "maximum", "minimum"
 UNPACK, PACK = "unpack_lanes", "pack_lanes"

@@ -14,8 +14,8 @@ def task_graphs(manifest: Manifest) -> tuple[TaskGraph, ...]:
 def _graph(kernel: Kernel) -> TaskGraph:
     fifos = [Channel(s.name, s.producer, s.consumer, s.tokens, s.depth, s.bits, crossing=s.crossing) for s in kernel.streams]
     rings = [Channel(b.name, b.producer, b.consumer, b.blocks, b.count, b.bits, is_ring=True) for b in kernel.blocks]
-    loads, holds = (frozenset(task.name for task in kernel.tasks if task.kind == kind) for kind in ("load", "hold"))
-    return TaskGraph(kernel.name, tuple(task.name for task in kernel.tasks), (*fifos, *rings), loads, holds)
+    loads, holds, deals = (frozenset(task.name for task in kernel.tasks if task.kind == kind) for kind in ("load", "hold", "chunk"))
+    return TaskGraph(kernel.name, tuple(task.name for task in kernel.tasks), (*fifos, *rings), loads, holds, deals=deals)
 
 
 def memory_fed(manifest: Manifest) -> frozenset[str]:

@@ -21,8 +21,9 @@ from xdsl.rewriter import InsertPoint
 
 from stc.analysis.lane_demand import ROUTING
 from stc.dialects.canonicalization import Composed, ToSameType
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, SplitOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, ReassociateOp, SplitOp
 from stc.iteration.normal_form import same_sequence
+from stc.iteration.slices import cut, slice_before
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class SimplifyRouting(ModulePass):
 
     * A fork of a branch of a fork becomes one fork; branches, slices and other results that nobody reads disappear.
     * A chunk of a concat takes its slices from the inputs they lie in; a slice that is a whole input is that input.
+    * A chunk whose slices each have a part of all inputs of a concat becomes a concat for each slice, of chunks of the inputs; a
+      chunk of a reassociate, where its slices are slices before that, too, a reassociate of each. So slices that copies of a task
+      take side by side come side by side, where one stream of all would bring one after the other.
     * A concat that puts all slices of a chunk back where they were is the chunk's source.
     * A merge of all parts of a split is the split's source, a split of a merge of as many inputs the inputs: then n narrow streams
       lead from task to task. A fork whose branches are all split alike is split once, and each part forked.
@@ -50,6 +54,8 @@ class SimplifyRouting(ModulePass):
             UnreadResults(),
             ForkOfFork(),
             ChunkOfConcat(),
+            ChunkAcrossConcat(),
+            ChunkOfReassociate(),
             ConcatOfChunks(),
             MergeOfSplit(),
             SplitOfMerge(),
@@ -130,6 +136,66 @@ class ChunkOfConcat(RewritePattern):
         for old, new in results.items():
             new.name_hint = old.name_hint
         rewriter.replace(op, made, [results[part] for part in op.slices])
+
+
+class ChunkAcrossConcat(RewritePattern):
+    """Slices along another dimension than that along which the inputs of a concat, read here alone, follow one another: each is the
+    concat of such slices of the inputs."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
+        concat, shapes = op.source.owner, [_type(part).tensor_shape for part in op.slices]
+        if not isinstance(concat, ConcatOp) or len(op.slices) < 2 or not op.source.has_one_use():
+            return
+        joined = {dimension for start in concat.starts for dimension, entry in enumerate(start) if entry != 0}
+        whole = _type(op.source).tensor_shape
+        if any(shape[dimension] != whole[dimension] for shape in shapes for dimension in joined):
+            return
+        made: list[ChunkOp] = []
+        for value in concat.inputs:
+            own = _type(value)
+            extents = [[own.tensor_shape[at] if at in joined else size for at, size in enumerate(shape)] for shape in shapes]
+            try:
+                orders = [cut(own.order, each) for each in extents]
+            except ValueError:
+                return
+            made.append(ChunkOp(value, [ItensorType.from_order(order, own.element_type) for order in orders], op.offsets))
+        concats = [
+            ConcatOp([chunk.slices[index] for chunk in made], _type(part), concat.starts) for index, part in enumerate(op.slices)
+        ]
+        for chunk in made:
+            for old, new in zip(op.slices, chunk.slices, strict=True):
+                new.name_hint = old.name_hint
+        for old, new in zip(op.slices, concats, strict=True):
+            new.result.name_hint = old.name_hint
+        rewriter.replace(op, [*made, *concats], [each.result for each in concats])
+        rewriter.erase(concat)
+
+
+class ChunkOfReassociate(RewritePattern):
+    """Slices of a reassociate, read here alone, that are slices of its source, too: each is reassociated by itself."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
+        reshape = op.source.owner
+        if not isinstance(reshape, ReassociateOp) or len(op.slices) < 2 or not op.source.has_one_use():
+            return
+        source, result = _type(reshape.source), _type(reshape.result)
+        try:
+            places = [
+                slice_before(source.order, result.order, offset, _type(part).tensor_shape)
+                for part, offset in zip(op.slices, op.offsets, strict=True)
+            ]
+            orders = [cut(source.order, extents) for _, extents in places]
+        except ValueError:
+            return
+        types = [ItensorType.from_order(order, source.element_type) for order in orders]
+        chunk = ChunkOp(reshape.source, types, [offset for offset, _ in places])
+        parts = [ReassociateOp(own, _type(old)) for own, old in zip(chunk.slices, op.slices, strict=True)]
+        for old, own, part in zip(op.slices, chunk.slices, parts, strict=True):
+            own.name_hint = part.result.name_hint = old.name_hint
+        rewriter.replace(op, [chunk, *parts], [part.result for part in parts])
+        rewriter.erase(reshape)
 
 
 def _home(concat: ConcatOp, part: ItensorType, offset: Sequence[int]) -> int | None:

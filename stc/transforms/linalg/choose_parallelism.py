@@ -453,13 +453,21 @@ def _work(
         divides_rows=row is not None and divided == row,
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         lanes_are_terms=terms,
-        takes_turns=terms and is_in_turn(generic),
+        takes_turns=(terms and is_in_turn(generic)) or _is_folded_at_run_time(generic, trips),
+        of_integers=of_integers(generic),
         memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         lane=_lane(generic),
         task=CONTROL,
         adders_in_luts=_in_luts(generic, cycle_ns),
     )
+
+
+def _is_folded_at_run_time(generic: GenericOp, trips: Sequence[Size]) -> bool:
+    """Whether each result is made of as many entries of one tensor as a launch says, one result after the other: a score's maximum,
+    or sum, as it comes."""
+    reductions = GenericLoops(generic).reductions
+    return len(generic.inputs) == len(generic.results) == 1 and len(reductions) == 1 and not is_static(trips[reductions[0]])
 
 
 def _lane_loop(generic: GenericOp) -> int | None:
