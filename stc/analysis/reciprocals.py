@@ -42,7 +42,7 @@ def exact_reciprocal(value: float, kind: AnyFloat) -> float | None:
 
 def is_reciprocal(op: Operation) -> bool:
     """Whether `op` divides 1 by a float of 32 bits that is no constant: `hls::recip`, whose operator takes 8 DSPs where a divider
-    takes some thousand LUTs, and whose result is within a unit in the last place."""
+    takes some thousand LUTs. As of other functions, the vendor's manual promises a few units in the last place of the result."""
     return isinstance(op, arith.DivfOp) and op.result.type == Float32Type() and _constant(op.lhs) == 1 and _constant(op.rhs) is None
 
 

@@ -283,11 +283,15 @@ def is_a_task(work: Work, chosen: Parallelism) -> bool:
     return chosen.lanes * chosen.rows * work.sums_at_once <= MAX_MULTIPLY_ACCUMULATES and chosen.rows <= MOST_ROWS
 
 
+MANY_TERMS = 8 * LEAST_SUMS
+"""Of a sum: what it takes to fill the pipeline and to combine partial ones behind it, some 40 cycles, is less than its terms do."""
+
+
 def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
     if work.takes_turns and work.sums <= chosen.copies:  # each task has one, of which several are registers
         return work.points >= LEAST_SUMS * chosen.points
-    if work.takes_turns and not work.lanes_are_terms and work.points >= LEAST_SUMS * work.sums:  # or one after the other
+    if work.takes_turns and not work.lanes_are_terms and work.points >= MANY_TERMS * work.sums:  # or one after the other
         return True
     return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 

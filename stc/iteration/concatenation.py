@@ -14,7 +14,7 @@ def joined(parts: Sequence[StreamOrder], full: StreamOrder, dimension: int) -> S
     over single entries along it."""
     loop = loop_along(full, dimension)
     parts = [part.from_its_begin for part in parts]
-    return _with_trip(full, loop, sum_of(*(_extent(part, dimension) for part in parts)))
+    return with_trip(full, loop, sum_of(*(_extent(part, dimension) for part in parts)))
 
 
 def begins_of(parts: Sequence[StreamOrder], dimension: int) -> list[Size]:
@@ -45,7 +45,7 @@ def concatenation_mismatch(full: StreamOrder, parts: Sequence[StreamOrder], star
     for index, (part, extent, begin, start) in enumerate(zip(parts, extents, begins, starts, strict=True)):
         if start[dimension] != begin:
             return f"part {index} begins at {start[dimension]} of dimension {dimension}, expected {begin}"
-        if part not in (expected := _with_trip(full, loop, extent), _without_loop(expected, loop)):
+        if part not in (expected := with_trip(full, loop, extent), without_loop(expected, loop)):
             return f"part {index} has another order than the whole, expected its loops: {expected}"
     total = sum_of(*extents)
     if full.loops[loop].trip != total:
@@ -67,11 +67,12 @@ def _extent(part: StreamOrder, dimension: int) -> Size:
     return part.loops[loop_along(part, dimension)].trip
 
 
-def _with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:
+def with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:
+    """`order` with another number of iterations of one loop."""
     return replace(order, loops=(*order.loops[:loop], Loop(trip, order.loops[loop].step), *order.loops[loop + 1 :]))
 
 
-def _without_loop(order: StreamOrder, loop: int) -> StreamOrder:
+def without_loop(order: StreamOrder, loop: int) -> StreamOrder:
     """Without a loop of one trip; as it is where it has another."""
     if order.loops[loop].trip != 1:
         return order

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from stc.iteration.concatenation import loop_along
+from stc.iteration.concatenation import loop_along, with_trip
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import Size, is_static, maximum, static
+from stc.iteration.size import is_static, maximum, static
 
 
 def at_largest(order: StreamOrder) -> StreamOrder:
@@ -38,7 +38,7 @@ def resized(source: StreamOrder, target: StreamOrder) -> StreamOrder:
             if kept is None:
                 raise ValueError(f"dimension {dimension} of {list(shapes[0])} is none of {list(shapes[1])}")
             loop = loop_along(target, kept)
-            target = _with_trip(target, loop, trip)
+            target = with_trip(target, loop, trip)
     return target
 
 
@@ -55,7 +55,7 @@ def sliced(full: StreamOrder, part: StreamOrder, offset: Sequence[int]) -> Strea
             extent = part.static_shape[dimension]
             if (start, extent) != (0, shape[dimension]):
                 raise ValueError(f"entries {start} to {start + extent} of dimension {dimension}, of run-time size, are cut out")
-            part = _with_trip(part, loop_along(part, dimension), full.loops[loop_along(full, dimension)].trip)
+            part = with_trip(part, loop_along(part, dimension), full.loops[loop_along(full, dimension)].trip)
     return part
 
 
@@ -68,7 +68,7 @@ def gathered(parts: Sequence[StreamOrder], full: StreamOrder, offsets: Sequence[
     for part in parts:
         for dimension in range(part.rank):
             if not has_known_size(part, dimension):
-                full = _with_trip(full, loop_along(full, dimension), part.loops[loop_along(part, dimension)].trip)
+                full = with_trip(full, loop_along(full, dimension), part.loops[loop_along(part, dimension)].trip)
     for part, offset in zip(parts, offsets, strict=True):
         if sliced(full, at_largest(part), offset) != part:
             raise ValueError(f"{part} has other sizes than the whole: {full}")
@@ -85,9 +85,6 @@ def dealt(full: StreamOrder, part: StreamOrder, parts: int) -> StreamOrder:
         raise ValueError(f"the innermost loop of {full} does not have as many tokens for each of {parts} parts")
     return sliced(full, part, (0,) * full.rank)
 
-
-def _with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:
-    return replace(order, loops=(*order.loops[:loop], replace(order.loops[loop], trip=trip), *order.loops[loop + 1 :]))
 
 
 def has_known_size(order: StreamOrder, dimension: int) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from stc.iteration.concatenation import loop_along
-from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.concatenation import loop_along, with_trip, without_loop
+from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
 
 
@@ -19,8 +18,8 @@ def cut(order: StreamOrder, extents: Sequence[int]) -> StreamOrder:
         if extent != size:
             loop = loop_along(order, dimension)
             static(order.loops[loop].trip)
-            order = replace(order, loops=(*order.loops[:loop], Loop(extent, 1), *order.loops[loop + 1 :]))
-    return order.without_unit_loops()
+            order = without_loop(with_trip(order, loop, extent), loop)
+    return order
 
 
 def slice_before(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, IntegerType, bf16, f16, f32, f64
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, FloatAttr, IntegerType, bf16, f16, f32, f64
 from xdsl.ir import Attribute, Block, Operation
 
 from stc.analysis.loop_estimates import LoopEstimate, innermost_loops, loop_estimate
@@ -386,6 +386,16 @@ def test_other_floats_are_not_taken_for_f32(
     for ask in (lambda: hardware_cost(op, CLOCK), lambda: operators_of(op)):
         with pytest.raises(CompileError, match=f"no figures .* on {element}; accepted: operations on f32"):
             ask()
+
+
+def test_a_division_of_one_is_a_reciprocal() -> None:
+    """Published: 14 stages, 8 DSPs, 115 LUTs. Of another number, or by one that is known, it is none."""
+    one, two = (arith.ConstantOp(FloatAttr(value, f32)).result for value in (1.0, 2.0))
+    value = Block(arg_types=[f32]).args[0]
+    cost = hardware_cost(arith.DivfOp(one, value), CLOCK)
+    assert (cost.stages, cost.dsp, cost.lut, cost.origin) == (14, 8, 115, "published")
+    for others in ((two, value), (value, one), (one, two)):
+        assert "frecip_f32_full_dsp" not in operators_of(arith.DivfOp(*others))
 
 
 def test_nothing_that_is_computed_is_free() -> None:

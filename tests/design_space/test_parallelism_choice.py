@@ -20,6 +20,7 @@ from stc.design_space.parallelism import (
     adders_for_luts,
     counts_of,
     lane_counts,
+    may_be,
     memory_ports,
 )
 from stc.design_space.parallelism_search import balanced_parallelism, shortest_parallelism
@@ -291,6 +292,20 @@ def test_terms_of_a_single_sum_are_lanes() -> None:
     assert shortest_parallelism([short, replace(product, points=512)], within(1000, 32))["norm"].lanes == 64 // LEAST_SUMS
     few = replace(one_sum, points=2048, sums=2)
     assert shortest_parallelism([few, product], within(1000, 32))["norm"].lanes == 1
+
+
+def test_sums_one_after_the_other_have_partial_ones() -> None:
+    """Of 16 sums of 64 entries each that come one by one, each of 8 copies has two, one after the other; of 4 entries, too few."""
+    folded = Work("folded", 1024, 16, Counts(dsp=2), 1, 16, False, 1, takes_turns=True)
+    assert may_be(folded, Parallelism(1, 8)) and folded.cycles(Parallelism(1, 8)) == 128
+    assert not may_be(replace(folded, points=64), Parallelism(1, 8))
+    assert not may_be(replace(folded, takes_turns=False), Parallelism(1, 8))
+
+
+def test_sums_of_integers_wait_for_no_adder() -> None:
+    sums = Work("sums", 4096, 64, Counts(dsp=1), 16, 16, False, 1, of_integers=True)
+    assert may_be(sums, Parallelism(8, 2)) and not may_be(sums, Parallelism(16, 2))
+    assert not may_be(replace(sums, of_integers=False), Parallelism(8, 2))
 
 
 def test_each_copy_has_an_extreme_of_its_own_in_registers() -> None:

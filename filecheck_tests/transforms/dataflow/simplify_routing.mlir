@@ -228,3 +228,115 @@ func.func @swapped(%x: tensor<16xf32>) -> tensor<16xf32> {
 // CHECK-NEXT: %f = itensor.reassociate %b : !itensor2 to !itensor3
 // CHECK-NEXT: %c = itensor.merge %f, %e : !itensor3, !itensor3 to !itensor
 // CHECK-NEXT: dataflow.yield %c : !itensor
+
+// -----
+
+// Each slice has a part of both inputs: a concat for each, of chunks of the inputs, so that neither waits for the other.
+// SHOW: itensor\.|dataflow.yield
+!R = !itensor.itensor<1x1x8xi8, iter_space: [4, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!N = !itensor.itensor<1x1x8xi8, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0, 0)>
+!A = !itensor.itensor<1x1x8xi8, iter_space: [4, sum(pos<=7, 1)] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!S = !itensor.itensor<1x1x8xi8, iter_space: [3, sum(pos<=7, 1)] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!T = !itensor.itensor<1x1x8xi8, iter_space: [sum(pos<=7, 1)] * [1], iter_map: (d0) -> (0, d0, 0)>
+func.func @chunk_across_concat(%x: tensor<4x7x8xi8>, %y: tensor<4x1x8xi8>, %pos: i32) -> (tensor<1x8x8xi8>, tensor<3x8x8xi8>) {
+  %r0, %r1 = dataflow.kernel @k(%s = %x : tensor<4x7x8xi8> as !R, %t = %y : tensor<4x1x8xi8> as !N, %p = %pos : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<1x8x8xi8> as !T, tensor<3x8x8xi8> as !S) {
+    %c = itensor.concat %s, %t at [0, 0, 0], [0, pos<=7, 0] : !R, !N to !A
+    %a, %b = itensor.chunk %c at [3, 0, 0], [0, 0, 0] : !A to !T, !S
+    dataflow.yield %a, %b : !T, !S
+  }
+  func.return %r0, %r1 : tensor<1x8x8xi8>, tensor<3x8x8xi8>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x1x8xi8, iter_space: [4, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x1x8xi8, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0, 0)>
+// CHECK: !itensor2 = !itensor.itensor<1x1x8xi8, iter_space: [sum(pos<=7, 1)] * [1], iter_map: (d0) -> (0, d0, 0)>
+// CHECK: !itensor3 = !itensor.itensor<1x1x8xi8, iter_space: [3, sum(pos<=7, 1)] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+// CHECK: !itensor4 = !itensor.itensor<1x1x8xi8, iter_space: [pos<=7] * [1], iter_map: (d0) -> (0, d0, 0)>
+// CHECK: !itensor5 = !itensor.itensor<1x1x8xi8, iter_space: [3, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+// CHECK: !itensor6 = !itensor.itensor<1x1x8xi8, iter_space: [] * [], iter_map: () -> (0, 0, 0)>
+// CHECK: !itensor7 = !itensor.itensor<1x1x8xi8, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0, 0)>
+// CHECK-LABEL: func.func @chunk_across_concat(
+// CHECK-NEXT: dataflow.kernel @k(%s = %x : tensor<4x7x8xi8> as !itensor, %t = %y : tensor<4x1x8xi8> as !itensor1, %p = %pos : i32 as !itensor.symbol<pos<=7>) -> (tensor<1x8x8xi8> as !itensor2, tensor<3x8x8xi8> as !itensor3) {
+// CHECK-NEXT: %a, %b = itensor.chunk %s at [3, 0, 0], [0, 0, 0] : !itensor to !itensor4, !itensor5
+// CHECK-NEXT: %[[A:.*]], %[[B:.*]] = itensor.chunk %t at [3, 0, 0], [0, 0, 0] : !itensor1 to !itensor6, !itensor7
+// CHECK-NEXT: %[[A1:.*]] = itensor.concat %a, %[[A]] at [0, 0, 0], [0, pos<=7, 0] : !itensor4, !itensor6 to !itensor2
+// CHECK-NEXT: %[[B1:.*]] = itensor.concat %b, %[[B]] at [0, 0, 0], [0, pos<=7, 0] : !itensor5, !itensor7 to !itensor3
+// CHECK-NEXT: dataflow.yield %[[A1]], %[[B1]] : !itensor2, !itensor3
+
+// -----
+
+// Slices of a reshape that are slices before it, too: a reshape of each.
+// SHOW: itensor\.|dataflow.yield
+!X = !itensor.itensor<1x1xi8, iter_space: [6, 5] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Y = !itensor.itensor<1x1x1xi8, iter_space: [3, 2, 5] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+!S = !itensor.itensor<1x1x1xi8, iter_space: [2, 2, 5] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+!T = !itensor.itensor<1x1x1xi8, iter_space: [2, 5] * [1, 1], iter_map: (d0, d1) -> (0, d0, d1)>
+func.func @chunk_of_reassociate(%x: tensor<6x5xi8>) -> (tensor<2x2x5xi8>, tensor<1x2x5xi8>) {
+  %r0, %r1 = dataflow.kernel @k(%s = %x : tensor<6x5xi8> as !X) -> (tensor<2x2x5xi8> as !S, tensor<1x2x5xi8> as !T) {
+    %y = itensor.reassociate %s : !X to !Y
+    %a, %b = itensor.chunk %y at [1, 0, 0], [0, 0, 0] : !Y to !S, !T
+    dataflow.yield %a, %b : !S, !T
+  }
+  func.return %r0, %r1 : tensor<2x2x5xi8>, tensor<1x2x5xi8>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x1xi8, iter_space: [6, 5] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x1x1xi8, iter_space: [2, 2, 5] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
+// CHECK: !itensor2 = !itensor.itensor<1x1x1xi8, iter_space: [2, 5] * [1, 1], iter_map: (d0, d1) -> (0, d0, d1)>
+// CHECK: !itensor3 = !itensor.itensor<1x1xi8, iter_space: [4, 5] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor4 = !itensor.itensor<1x1xi8, iter_space: [2, 5] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @chunk_of_reassociate(
+// CHECK: %a, %b = itensor.chunk %s at [2, 0], [0, 0] : !itensor to !itensor3, !itensor4
+// CHECK-NEXT: %[[A:.*]] = itensor.reassociate %a : !itensor3 to !itensor1
+// CHECK-NEXT: %[[B:.*]] = itensor.reassociate %b : !itensor4 to !itensor2
+// CHECK-NEXT: dataflow.yield %[[A]], %[[B]] : !itensor1, !itensor2
+
+// -----
+
+// Slices that end inside an iteration of what is reshaped stay as they are.
+// SHOW: itensor\.|dataflow.yield
+!X = !itensor.itensor<1x1xi8, iter_space: [2, 9] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Y = !itensor.itensor<1x1xi8, iter_space: [6, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!S = !itensor.itensor<1x1xi8, iter_space: [2, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!T = !itensor.itensor<1x1xi8, iter_space: [4, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+func.func @inside_an_iteration(%x: tensor<2x9xi8>) -> (tensor<2x3xi8>, tensor<4x3xi8>) {
+  %r0, %r1 = dataflow.kernel @k(%s = %x : tensor<2x9xi8> as !X) -> (tensor<2x3xi8> as !S, tensor<4x3xi8> as !T) {
+    %y = itensor.reassociate %s : !X to !Y
+    %a, %b = itensor.chunk %y at [0, 0], [2, 0] : !Y to !S, !T
+    dataflow.yield %a, %b : !S, !T
+  }
+  func.return %r0, %r1 : tensor<2x3xi8>, tensor<4x3xi8>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x1xi8, iter_space: [2, 9] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x1xi8, iter_space: [2, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor2 = !itensor.itensor<1x1xi8, iter_space: [4, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor3 = !itensor.itensor<1x1xi8, iter_space: [6, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @inside_an_iteration(
+// CHECK: %y = itensor.reassociate %s : !itensor to !itensor3
+// CHECK-NEXT: %a, %b = itensor.chunk %y at [0, 0], [2, 0] : !itensor3 to !itensor1, !itensor2
+// CHECK-NEXT: dataflow.yield %a, %b : !itensor1, !itensor2
+
+// -----
+
+// Where all slices meet again nothing is cut up: the concat of the chunk is what comes.
+// SHOW: itensor\.|dataflow.yield
+!R = !itensor.itensor<1x1xi8, iter_space: [4, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x1xi8, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!S = !itensor.itensor<1x1xi8, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+func.func @met_again(%x: tensor<4x3xi8>, %y: tensor<4x3xi8>) -> tensor<4x6xi8> {
+  %r = dataflow.kernel @k(%s = %x : tensor<4x3xi8> as !R, %t = %y : tensor<4x3xi8> as !R) -> (tensor<4x6xi8> as !A) {
+    %c = itensor.concat %s, %t at [0, 0], [0, 3] : !R, !R to !A
+    %a, %b = itensor.chunk %c at [0, 0], [2, 0] : !A to !S, !S
+    %d = itensor.concat %a, %b at [0, 0], [2, 0] : !S, !S to !A
+    dataflow.yield %d : !A
+  }
+  func.return %r : tensor<4x6xi8>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x1xi8, iter_space: [4, 3] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x1xi8, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @met_again(
+// CHECK: %c = itensor.concat %s, %t at [0, 0], [0, 3] : !itensor, !itensor to !itensor1
+// CHECK-NEXT: dataflow.yield %c : !itensor1

@@ -22,6 +22,7 @@ from xdsl.rewriter import InsertPoint
 from stc.analysis.lane_demand import ROUTING
 from stc.dialects.canonicalization import Composed, ToSameType
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, ReassociateOp, SplitOp
+from stc.iteration.concatenation import concatenation_mismatch
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.slices import cut, slice_before
 
@@ -115,7 +116,7 @@ class ChunkOfConcat(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
         concat = op.source.owner
-        if not isinstance(concat, ConcatOp):
+        if not isinstance(concat, ConcatOp) or not concat.is_of_slices:
             return
         homes = [_home(concat, _type(part), offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
         dropped = [value for index, value in enumerate(concat.inputs) if index not in homes]
@@ -144,22 +145,27 @@ class ChunkAcrossConcat(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
-        concat, shapes = op.source.owner, [_type(part).tensor_shape for part in op.slices]
-        if not isinstance(concat, ConcatOp) or len(op.slices) < 2 or not op.source.has_one_use():
+        concat = op.source.owner
+        if not isinstance(concat, ConcatOp) or not _parts_ways(op):
             return
+        shapes = [_largest_shape(part) for part in op.slices]
         joined = {dimension for start in concat.starts for dimension, entry in enumerate(start) if entry != 0}
-        whole = _type(op.source).tensor_shape
+        whole = _largest_shape(op.source)
         if any(shape[dimension] != whole[dimension] for shape in shapes for dimension in joined):
             return
         made: list[ChunkOp] = []
         for value in concat.inputs:
-            own = _type(value)
-            extents = [[own.tensor_shape[at] if at in joined else size for at, size in enumerate(shape)] for shape in shapes]
+            own, full = _type(value), _largest_shape(value)
+            extents = [[full[at] if at in joined else size for at, size in enumerate(shape)] for shape in shapes]
             try:
                 orders = [cut(own.order, each) for each in extents]
             except ValueError:
                 return
             made.append(ChunkOp(value, [ItensorType.from_order(order, own.element_type) for order in orders], op.offsets))
+        for index, part in enumerate(op.slices):  # loops of one iteration stand in the one and not in the other
+            orders = [_type(chunk.slices[index]).order for chunk in made]
+            if not concat.is_of_slices and concatenation_mismatch(_type(part).order, orders, concat.starts) is not None:
+                return
         concats = [
             ConcatOp([chunk.slices[index] for chunk in made], _type(part), concat.starts) for index, part in enumerate(op.slices)
         ]
@@ -172,18 +178,25 @@ class ChunkAcrossConcat(RewritePattern):
         rewriter.erase(concat)
 
 
+def _parts_ways(op: ChunkOp) -> bool:
+    """Whether `op` alone reads its source, and hands its slices to different readers: else what puts them together undoes it."""
+    readers = {use.operation for part in op.slices for use in part.uses}
+    together = len(readers) == 1 and isinstance(next(iter(readers)), ConcatOp)
+    return op.source.has_one_use() and len(op.slices) > 1 and not together
+
+
 class ChunkOfReassociate(RewritePattern):
     """Slices of a reassociate, read here alone, that are slices of its source, too: each is reassociated by itself."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
         reshape = op.source.owner
-        if not isinstance(reshape, ReassociateOp) or len(op.slices) < 2 or not op.source.has_one_use():
+        if not isinstance(reshape, ReassociateOp) or not _parts_ways(op):
             return
         source, result = _type(reshape.source), _type(reshape.result)
         try:
             places = [
-                slice_before(source.order, result.order, offset, _type(part).tensor_shape)
+                slice_before(source.order, result.order, offset, _largest_shape(part))
                 for part, offset in zip(op.slices, op.offsets, strict=True)
             ]
             orders = [cut(source.order, extents) for _, extents in places]
@@ -216,7 +229,7 @@ class ConcatOfChunks(RewritePattern):
         if not isinstance(chunk, ChunkOp) or set(op.inputs) != set(chunk.slices) or len(op.inputs) != len(chunk.slices):
             return
         places = dict(zip(chunk.slices, chunk.offsets, strict=True))
-        same_places = all(places[value] == start for value, start in zip(op.inputs, op.offsets, strict=True))  # pyright: ignore[reportArgumentType]
+        same_places = all(places[value] == start for value, start in zip(op.inputs, op.starts, strict=True))  # pyright: ignore[reportArgumentType]
         if same_places and all(part.has_one_use() for part in chunk.slices):
             _pass_on(rewriter, op, [op.result], [chunk.source])
 
@@ -316,6 +329,11 @@ def _is_last_reader(op: Operation, value: SSAValue) -> bool:
 def _only_user(value: SSAValue) -> Operation | None:
     uses = list(value.uses)
     return uses[0].operation if len(uses) == 1 else None
+
+
+def _largest_shape(value: SSAValue) -> tuple[int, ...]:
+    """Of the tensor, where all sizes known at run time are at their maxima."""
+    return _type(value).order.largest.static_shape
 
 
 def _type(value: SSAValue) -> ItensorType:

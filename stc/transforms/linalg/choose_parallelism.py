@@ -61,7 +61,7 @@ from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.alike_contractions import Alike, alike_contractions
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
-from stc.transforms.linalg.term_lanes import is_in_turn, lanes_are_terms, of_integers
+from stc.transforms.linalg.term_lanes import is_folded, is_in_turn, lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
@@ -467,7 +467,7 @@ def _is_folded_at_run_time(generic: GenericOp, trips: Sequence[Size]) -> bool:
     """Whether each result is made of as many entries of one tensor as a launch says, one result after the other: a score's maximum,
     or sum, as it comes."""
     reductions = GenericLoops(generic).reductions
-    return len(generic.inputs) == len(generic.results) == 1 and len(reductions) == 1 and not is_static(trips[reductions[0]])
+    return is_folded(generic) and len(reductions) == 1 and not is_static(trips[reductions[0]])
 
 
 def _lane_loop(generic: GenericOp) -> int | None:

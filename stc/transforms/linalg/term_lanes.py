@@ -33,6 +33,11 @@ def is_extreme(generic: GenericOp) -> bool:
     return isinstance(_combiner(generic), EXTREMES)
 
 
+def is_folded(generic: GenericOp) -> bool:
+    """Whether its one result is a sum of floats, or an extreme, of entries of one tensor."""
+    return len(generic.inputs) == 1 and isinstance(_combiner(generic), (arith.AddfOp, *EXTREMES))
+
+
 def is_one_sum(generic: GenericOp) -> bool:
     """Whether its one result is a single sum of floats."""
     loops = GenericLoops(generic)
