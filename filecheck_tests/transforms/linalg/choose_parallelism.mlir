@@ -99,8 +99,8 @@ func.func @groups(%x: tensor<4x64xi8>, %w: tensor<4x64x6x32xi8>) -> tensor<6x32x
 }
 
 // CHECK-LABEL: func.func @groups(
-// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "group_sums", stc.lanes = 32 : i32, stc.copies = array<i64: 1, 3, 1, 1>} {
-// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "sum", stc.lanes = 8 : i32, stc.copies = array<i64: 3, 1, 1>} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "group_sums", stc.lanes = 32 : i32, stc.copies = array<i64: 1, 6, 1, 1>} {
+// CHECK: linalg.generic{{.*}}attrs ={{ +}}{stc.name = "sum", stc.lanes = 8 : i32, stc.copies = array<i64: 6, 1, 1>} {
 
 // -----
 
