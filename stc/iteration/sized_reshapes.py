@@ -86,7 +86,6 @@ def dealt(full: StreamOrder, part: StreamOrder, parts: int) -> StreamOrder:
     return sliced(full, part, (0,) * full.rank)
 
 
-
 def has_known_size(order: StreamOrder, dimension: int) -> bool:
     """Whether how many entries there are along `dimension`, and where they begin, does not wait for run time."""
     coordinate = order.coordinates[dimension]

@@ -178,13 +178,6 @@ class ChunkAcrossConcat(RewritePattern):
         rewriter.erase(concat)
 
 
-def _parts_ways(op: ChunkOp) -> bool:
-    """Whether `op` alone reads its source, and hands its slices to different readers: else what puts them together undoes it."""
-    readers = {use.operation for part in op.slices for use in part.uses}
-    together = len(readers) == 1 and isinstance(next(iter(readers)), ConcatOp)
-    return op.source.has_one_use() and len(op.slices) > 1 and not together
-
-
 class ChunkOfReassociate(RewritePattern):
     """Slices of a reassociate, read here alone, that are slices of its source, too: each is reassociated by itself."""
 
@@ -211,6 +204,13 @@ class ChunkOfReassociate(RewritePattern):
         rewriter.erase(reshape)
 
 
+def _parts_ways(op: ChunkOp) -> bool:
+    """Whether `op` alone reads its source, and hands its slices to different readers: else what puts them together undoes it."""
+    readers = {use.operation for part in op.slices for use in part.uses}
+    together = len(readers) == 1 and isinstance(next(iter(readers)), ConcatOp)
+    return op.source.has_one_use() and len(op.slices) > 1 and not together
+
+
 def _home(concat: ConcatOp, part: ItensorType, offset: Sequence[int]) -> int | None:
     """The input of `concat` in which all of the slice `part` at `offset` lies."""
     for index, (value, start) in enumerate(zip(concat.inputs, concat.offsets, strict=True)):
@@ -228,8 +228,8 @@ class ConcatOfChunks(RewritePattern):
         chunk = op.inputs[0].owner
         if not isinstance(chunk, ChunkOp) or set(op.inputs) != set(chunk.slices) or len(op.inputs) != len(chunk.slices):
             return
-        places = dict(zip(chunk.slices, chunk.offsets, strict=True))
-        same_places = all(places[value] == start for value, start in zip(op.inputs, op.starts, strict=True))  # pyright: ignore[reportArgumentType]
+        places = dict[SSAValue, tuple[int, ...]](zip(chunk.slices, chunk.offsets, strict=True))
+        same_places = all(places[value] == start for value, start in zip(op.inputs, op.starts, strict=True))
         if same_places and all(part.has_one_use() for part in chunk.slices):
             _pass_on(rewriter, op, [op.result], [chunk.source])
 
