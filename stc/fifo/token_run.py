@@ -13,12 +13,17 @@ earlier, each waiting at a channel for one that stopped earlier as well, and nev
 does not go on for ever. So all tasks make one jump, what the other channels then hold is looked at, and so on. A pair of tasks that
 hand a million tokens through two slots is one jump; what counts is how often channels outside the forest fill and drain, and
 these are chosen to be the deep ones.
+
+A jump that follows is that of a part of the tasks: those that such a channel stopped and stops no more, and those that they stopped
+along the forest, and so on. Each other task is stopped by a channel that has not changed, or by another one of them, so that it
+comes no further. Of a decoder's 732 tasks, whose channels grow 20,419 times, jumps of all took 402 seconds, these take 14.
 """
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -41,9 +46,14 @@ GROWTH = 32
 _Numbers: TypeAlias = Sequence[int] | memoryview
 
 
-@dataclass(slots=True)
+NEVER = sys.maxsize
+"""The firing that a task stops at which nothing stops."""
+
+
+@dataclass(slots=True, eq=False)
 class _Link:
-    """The state of a channel in the run: its tasks by number, its depth so far, and the firing of each token's moments."""
+    """The state of a channel in the run: its tasks by number, its depth so far, and the firing of each token's moments.
+    `reader_stop`, `writer_stop`: the firings that its tasks cannot make as things are. `in_forest`: see `_Run`."""
 
     channel: Channel
     depth: int
@@ -53,16 +63,19 @@ class _Link:
     published: _Numbers
     taken: _Numbers
     freed: _Numbers
+    reader_stop: int = 0
+    writer_stop: int = 0
+    in_forest: bool = False
 
-    def reader_limit(self, fired: int) -> int | None:
-        """The firing that the reader cannot make when the writer has made so many; None where it can make all."""
+    def reader_limit(self, fired: int) -> int:
+        """The firing that the reader cannot make when the writer has made so many."""
         there = bisect_left(self.published, fired)
-        return self.taken[there] if there < len(self.taken) else None
+        return self.taken[there] if there < len(self.taken) else NEVER
 
-    def writer_limit(self, fired: int) -> int | None:
+    def writer_limit(self, fired: int) -> int:
         """The firing that the writer cannot make when the reader has made so many."""
         allowed = bisect_left(self.freed, fired) + self.depth
-        return self.room[allowed] if allowed < len(self.room) else None
+        return self.room[allowed] if allowed < len(self.room) else NEVER
 
     def required(self, writer: int, reader: int) -> int:
         """The depth that the next firing of the writer needs."""
@@ -98,39 +111,30 @@ def grown_depths(tasks: Sequence[Firings], channels: Sequence[Channel]) -> dict[
 
 
 class _Run:
-    """`fired`: how often each task has."""
+    """`fired`: how often each task has. `free`: tasks that may fire more often than they did, since what stopped them has changed;
+    all others are stopped by a channel, or by a task that is."""
 
     def __init__(self, tasks: Sequence[Firings], channels: Sequence[Channel]) -> None:
         self.tasks, self.channels = tasks, channels
+        self.counts = [task.count for task in tasks]
         self.fired = [0] * len(tasks)
-        self.links = {channel.name: link for channel in channels if (link := self._link(channel)) is not None}
-        self.forest = self._forest()
-        self.others = [link for link in self.links.values() if link.channel.name not in self.forest]
-        self.limits = [(link.reader_limit(0), link.writer_limit(0)) for link in self.others]
-        """What reader and writer of each of these cannot do as things are."""
+        self.links = _links(tasks, channels)
+        self.read: list[list[_Link]] = [[] for _ in tasks]
+        self.written: list[list[_Link]] = [[] for _ in tasks]
+        for link in self.links.values():
+            self.read[link.reader].append(link)
+            self.written[link.writer].append(link)
+            link.reader_stop, link.writer_stop = link.reader_limit(0), link.writer_limit(0)
+        for name in self._forest():
+            self.links[name].in_forest = True
         self.short = {n for link in self.links.values() for n in self._short(link)}
         """Tasks that hold others up even when they have done all: they write too little, or read too little."""
-        self.around: list[list[_Link]] = [[] for _ in tasks]
-        for name in self.forest:
-            link = self.links[name]
-            self.around[link.writer].append(link)
-            self.around[link.reader].append(link)
-
-    def _link(self, channel: Channel) -> _Link | None:
-        writer = next((n for n, task in enumerate(self.tasks) if (channel.name, "write_acquire") in task.moments), None)
-        reader = next((n for n, task in enumerate(self.tasks) if (channel.name, "read_acquire") in task.moments), None)
-        if reader is None:
-            return None
-        taken, freed = _views(self.tasks[reader], channel.name, "read_acquire", "read_release")
-        if writer is None:
-            return _Link(channel, channel.depth, reader, reader, (), (), taken, freed)
-        room, published = _views(self.tasks[writer], channel.name, "write_acquire", "write_release")
-        return _Link(channel, channel.depth, writer, reader, room, published, taken, freed)
+        self.free = set(range(len(tasks)))
 
     def _short(self, link: _Link) -> Iterator[int]:
-        if link.reader_limit(self.tasks[link.writer].count) is not None:
+        if link.reader_limit(self.counts[link.writer]) != NEVER:
             yield link.writer
-        if link.writer_limit(self.tasks[link.reader].count) is not None:
+        if link.writer_limit(self.counts[link.reader]) != NEVER:
             yield link.reader
 
     def _forest(self) -> set[str]:
@@ -149,9 +153,9 @@ class _Run:
 
     def ended(self) -> dict[str, int]:
         while True:
-            while self._jump():
-                pass
-            waiting = [task for task, fired in enumerate(self.fired) if fired < self.tasks[task].count]
+            while self.free:
+                self._jump()
+            waiting = [task for task in range(len(self.tasks)) if self._waits(task)]
             if not waiting:
                 return {channel.name: self._depth(channel) for channel in self.channels}
             self._grow(waiting)
@@ -159,27 +163,65 @@ class _Run:
     def _depth(self, channel: Channel) -> int:
         return self.links[channel.name].depth if channel.name in self.links else channel.depth
 
-    def _jump(self) -> bool:
-        """All tasks as far as what the channels outside the forest hold allows; whether any of them fired."""
-        reached = [task.count for task in self.tasks]
-        for link, (reader_limit, writer_limit) in zip(self.others, self.limits, strict=True):
-            _lower(reached, link.reader, reader_limit)
-            _lower(reached, link.writer, writer_limit)
-        lowered = [number for number, task in enumerate(self.tasks) if reached[number] < task.count or number in self.short]
+    def _jump(self) -> None:
+        """All free tasks, and those that these stop, as far as what the channels outside the forest hold allows."""
+        reached = dict.fromkeys(self._with_stopped(self.free), NEVER)
+        for task in reached:
+            stops = [link.reader_stop for link in self.read[task] if not link.in_forest or link.writer not in reached]
+            stops += [link.writer_stop for link in self.written[task] if not link.in_forest or link.reader not in reached]
+            reached[task] = min(self.counts[task], *stops) if stops else self.counts[task]
+        lowered = [task for task, fired in reached.items() if fired < self.counts[task] or task in self.short]
         while lowered:
             task = lowered.pop()
-            for link in self.around[task]:
-                if link.writer == task:
-                    other, limit = link.reader, link.reader_limit(reached[task])
-                else:
-                    other, limit = link.writer, link.writer_limit(reached[task])
-                if _lower(reached, other, limit):
-                    lowered.append(other)
-        fired, self.fired = self.fired, reached
-        for number, link in enumerate(self.others):
-            if fired[link.writer] != reached[link.writer] or fired[link.reader] != reached[link.reader]:
-                self.limits[number] = link.reader_limit(reached[link.writer]), link.writer_limit(reached[link.reader])
-        return fired != reached
+            fired = reached[task]
+            for link in self.written[task]:
+                if link.in_forest and link.reader in reached and (limit := link.reader_limit(fired)) < reached[link.reader]:
+                    reached[link.reader] = limit
+                    lowered.append(link.reader)
+            for link in self.read[task]:
+                if link.in_forest and link.writer in reached and (limit := link.writer_limit(fired)) < reached[link.writer]:
+                    reached[link.writer] = limit
+                    lowered.append(link.writer)
+        self._fire(reached)
+
+    def _with_stopped(self, free: Set[int]) -> set[int]:
+        """`free` tasks, and all whom one of these stops, along the forest."""
+        found, left = set(free), list(free)
+        while left:
+            task = left.pop()
+            stopped = [link.reader for link in self.written[task] if link.in_forest and self._stops_reader(link)]
+            stopped += [link.writer for link in self.read[task] if link.in_forest and self._stops_writer(link)]
+            left += [other for other in stopped if other not in found]
+            found.update(stopped)
+        return found
+
+    def _stops_reader(self, link: _Link) -> bool:
+        return link.reader_stop == self.fired[link.reader]
+
+    def _stops_writer(self, link: _Link) -> bool:
+        return link.writer_stop == self.fired[link.writer]
+
+    def _fire(self, reached: Mapping[int, int]) -> None:
+        """Tasks have fired so often; those are free then that a channel outside the forest stopped and does no more."""
+        moved = [task for task, fired in reached.items() if fired != self.fired[task]]
+        for task in moved:
+            self.fired[task] = reached[task]
+        self.free = set()
+        for task in moved:
+            for link in self.written[task]:
+                stop, was_stopped = link.reader_limit(self.fired[task]), self._stops_reader(link)
+                if was_stopped and stop != link.reader_stop and not link.in_forest:
+                    self.free.add(link.reader)
+                link.reader_stop = stop
+            for link in self.read[task]:
+                self._let_write(link)
+
+    def _let_write(self, link: _Link) -> None:
+        """Find anew where the writer stops."""
+        stop, was_stopped = link.writer_limit(self.fired[link.reader]), self._stops_writer(link)
+        if was_stopped and stop != link.writer_stop and not link.in_forest:
+            self.free.add(link.writer)
+        link.writer_stop = stop
 
     # Growth -------------------------------------------------------------------------------------------------------------
 
@@ -196,9 +238,8 @@ class _Run:
         link = min(full, key=lambda link: (link.channel.tokens * link.channel.bits, link.channel.name))
         grown = min(link.depth + max(1, link.depth // GROWTH), link.channel.tokens)
         link.depth = max(grown, link.required(self.fired[link.writer], self.fired[link.reader]))
-        for number, other in enumerate(self.others):
-            if other is link:
-                self.limits[number] = self.limits[number][0], link.writer_limit(self.fired[link.reader])
+        link.writer_stop = link.writer_limit(self.fired[link.reader])
+        self.free = {link.writer}
 
     def _no_end(self, diagnosis: Diagnosis) -> CompileError:
         """Nobody can go on, and no FIFO whose room would help is full."""
@@ -211,41 +252,47 @@ class _Run:
         """What a task that cannot fire waits for: the first channel that lacks its token, or room."""
         for link in self.links.values():
             written, freed = bisect_left(link.published, self.fired[link.writer]), bisect_left(link.freed, self.fired[link.reader])
-            misses = link.reader == task and link.reader_limit(self.fired[link.writer]) == self.fired[task]
-            if misses or (link.writer == task and link.writer_limit(self.fired[link.reader]) == self.fired[task]):
+            misses = link.reader == task and self._stops_reader(link)
+            if misses or (link.writer == task and self._stops_writer(link)):
                 waits_to, other, token = ("read", link.writer, written) if misses else ("write", link.reader, freed + link.depth)
                 at = (self.tasks[task].name, waits_to, link.channel.name, "ring" if link.channel.is_ring else "fifo")
                 return Stop(*at, self.tasks[other].name, written - freed, link.depth, token, link.channel.tokens)
         raise AssertionError(f"{self.tasks[task].name} can fire")
 
     def _waits(self, task: int) -> bool:
-        return self.fired[task] < self.tasks[task].count
+        return self.fired[task] < self.counts[task]
 
     def _required(self, waiting: Sequence[int]) -> Iterator[int]:
         """The tasks that write what somebody waits to read."""
-        for link in self.links.values():
-            misses = link.reader in waiting and link.reader_limit(self.fired[link.writer]) == self.fired[link.reader]
-            if misses and self._waits(link.writer):
-                yield link.writer
+        for task in waiting:
+            yield from (link.writer for link in self.read[task] if self._stops_reader(link) and self._waits(link.writer))
 
     def _chain(self, task: int, seen: set[int]) -> Iterator[_Link]:
         """The full channels that hold `task` up: its own, and those that hold up their readers in turn."""
-        if task in seen:
-            return
-        seen.add(task)
-        for link in self.links.values():
-            if link.writer == task and link.writer_limit(self.fired[link.reader]) == self.fired[task]:
-                if not link.channel.is_ring:
-                    yield link
-                if self._waits(link.reader):
-                    yield from self._chain(link.reader, seen)
+        left = [task]
+        while left:
+            task = left.pop()
+            if task in seen:
+                continue
+            seen.add(task)
+            full = [link for link in self.written[task] if self._stops_writer(link)]
+            yield from (link for link in full if not link.channel.is_ring)
+            left += [link.reader for link in full if self._waits(link.reader)]
 
 
-def _lower(reached: list[int], task: int, limit: int | None) -> bool:
-    if limit is None or limit >= reached[task]:
-        return False
-    reached[task] = limit
-    return True
+def _links(tasks: Sequence[Firings], channels: Iterable[Channel]) -> dict[str, _Link]:
+    """Those of channels that somebody reads, by name; where nobody writes one its reader stands for the writer."""
+    ends = {key: number for number in reversed(range(len(tasks))) for key in tasks[number].moments}  # of several the first
+    links: dict[str, _Link] = {}
+    for channel in channels:
+        name, depth = channel.name, channel.depth
+        writer, reader = ends.get((name, "write_acquire")), ends.get((name, "read_acquire"))
+        if reader is None:
+            continue
+        written = ((), ()) if writer is None else _views(tasks[writer], name, "write_acquire", "write_release")
+        read = _views(tasks[reader], name, "read_acquire", "read_release")
+        links[name] = _Link(channel, depth, reader if writer is None else writer, reader, *written, *read)
+    return links
 
 
 def _views(task: Firings, name: str, first: Moment, last: Moment) -> tuple[_Numbers, _Numbers]:
