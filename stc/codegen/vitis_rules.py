@@ -29,8 +29,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from stc.analysis.emission_rules import RULES
@@ -79,12 +80,17 @@ class _Source:
     functions: list[Function]
     memory: ExternalMemory
 
+    @cached_property
+    def typedefs(self) -> Mapping[str, str]:
+        """What names stand for; of an array, its entries."""
+        found = re.findall(r"typedef\s+(.+?)\s+(\w+)(?:\[\d+\])*;", self.header + self.text)
+        return {name: kind for kind, name in reversed(found)}  # of several the first
+
     def bits(self, kind: str) -> int | None:
         """Width of a C++ type, typedefs resolved; None where it is not known."""
         kind = kind.strip()
-        typedef = re.search(rf"typedef\s+(.+?)\s+{re.escape(kind)}((?:\[\d+\])*);", self.header + self.text)
-        if typedef:
-            return self.bits(typedef[1])
+        if kind in self.typedefs:
+            return self.bits(self.typedefs[kind])
         vector = re.fullmatch(r"hls::vector<(.+),\s*(\d+)>", kind)
         if vector:
             element = self.bits(vector[1])
@@ -94,8 +100,8 @@ class _Source:
 
     def element_bits(self, kind: str) -> int | None:
         """Width of one element of a vector type, or of the type itself."""
-        typedef = re.search(rf"typedef\s+hls::vector<(.+),\s*\d+>\s+{re.escape(kind.strip())};", self.header + self.text)
-        return self.bits(typedef[1] if typedef else kind)
+        vector = re.fullmatch(r"hls::vector<(.+),\s*\d+>", self.typedefs.get(kind.strip(), ""))
+        return self.bits(vector[1] if vector else kind)
 
 
 def check_project_text(header: str, source: str, connectivity: str, memory: ExternalMemory | None = None) -> None:
@@ -518,14 +524,13 @@ def _complaints_of_free_running(function: Function) -> Iterator[Violation]:
 
 def _rule_27(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
-        visible = {name for _, name in function.parameters}
+        visible, blocks = {name for _, name in function.parameters}, _streams_of_blocks(function)
         for block in function.body.walk():
-            yield from _check_pragmas(function, block, visible)
+            yield from _check_pragmas(function, block, visible, blocks)
 
 
-def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Iterator[Violation]:
-    declared = set(parameters)
-    blocks = _streams_of_blocks(function)
+def _check_pragmas(function: Function, block: Node, parameters: set[str], blocks: set[str]) -> Iterator[Violation]:
+    declared, declarations = set(parameters), _declarations(block) if block.pragma("bind_storage") else {}
     for item in block.items:
         if isinstance(item, Statement):
             declared |= set(re.findall(r"(\w+)(?:\[\w+\])*\s*(?:=|\(\"|;|\()", item.text))
@@ -536,7 +541,7 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
             yield Violation(27, item.line, f"pragma {item.name} {complaint}")
         variable = item.options.get("variable")
         if item.name == "bind_storage":
-            yield from (Violation(27, item.line, what) for what in _complaints_of_storage(item, block))
+            yield from (Violation(27, item.line, what) for what in _complaints_of_storage(item, declarations))
         if item.name == "array_partition" and variable in blocks:
             yield Violation(27, item.line, f"{variable} is a stream of blocks, or a block of one: it cannot be partitioned")
         outside = _declared_around(block) if item.name == "dependence" else set()
@@ -549,11 +554,19 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
             yield Violation(27, item.line, f"pragma {item.name} does not stand directly below the loop it governs")
 
 
-def _complaints_of_storage(pragma: Pragma, block: Node) -> Iterator[str]:
+def _declarations(block: Node) -> Mapping[str, Sequence[str]]:
+    """The statements of a block that declare a variable, or look as if they did, by its name."""
+    found: dict[str, list[str]] = {}
+    for statement in block.statements:
+        for name in dict.fromkeys(re.findall(r"[>\w]\s+(\w+)(?=[\[(;=])", statement.text)):
+            found.setdefault(name, []).append(statement.text)
+    return found
+
+
+def _complaints_of_storage(pragma: Pragma, declarations: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What does not go together: a type of memory and what the variable is, ultra RAM and a value at power-up."""
     variable, kind = pragma.options.get("variable", ""), pragma.options.get("type", "")
-    declaration = re.compile(rf"[>\w]\s+{re.escape(variable)}\b[\[(;=]")
-    declared = [statement.text for statement in block.statements if declaration.search(statement.text)]
+    declared = declarations.get(variable, ())
     is_stream = any(text.startswith("hls::stream<") for text in declared)
     if declared and is_stream != (kind == "fifo"):
         yield f"{variable} is {'a stream' if is_stream else 'an array'}, and bind_storage has type={kind}"

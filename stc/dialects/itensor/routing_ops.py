@@ -185,10 +185,11 @@ class ConcatOp(IRDLOperation):
         if not self.is_of_slices:
             self._verify_sizes(result, inputs)
             return
-        _verify_slices("input", result, inputs, self.offsets)
+        offsets = self.offsets
+        _verify_slices("input", result, inputs, offsets)
         parts, whole = [at_largest(part.order) for part in inputs], at_largest(result.order)
         for first, second in combinations(range(len(inputs)), 2):
-            if _overlap(parts[first], self.offsets[first], parts[second], self.offsets[second]):
+            if _overlap(parts[first], offsets[first], parts[second], offsets[second]):
                 raise VerifyException(f"inputs {first} and {second} overlap, expected disjoint slices of the result")
         total = sum(part.token_count for part in parts)
         if total != whole.token_count:
