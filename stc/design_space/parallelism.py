@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, lru_cache, reduce
 from math import floor
 from typing import TypeAlias
 
@@ -230,16 +230,26 @@ def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> 
     for work in works:
         if work.shares:
             kinds.setdefault(work.shares, []).append(work)
-    return reduce(Counts.plus, (_operators_of_kind(kind, plan) for kind in kinds.values()), NOTHING)
+    chosen = [(tuple(kind), tuple(plan[work.name] for work in kind)) for kind in kinds.values()]
+    return reduce(Counts.plus, (_operators_of_kind(*each) for each in chosen), NOTHING)
 
 
-def _operators_of_kind(kind: Sequence[Work], plan: Mapping[str, Parallelism]) -> Counts:
+@lru_cache(maxsize=1 << 12)
+def _operators_of_kind(kind: tuple[Work, ...], chosen: tuple[Parallelism, ...]) -> Counts:
     """Those of a task, as often as there are tasks: one for computations of which one waits for the other. What deals to parts, and
     takes their results in turn, each has for itself."""
-    task = Counts(*map(max, *(work.taken(replace(plan[work.name], copies=1, parts=1)) for work in kind), NOTHING))
-    before = {work.name: [other.name for other in kind if waits_at_port(work, other)] for work in kind}
-    dealing = [work.task.times(plan[work.name].tasks - plan[work.name].copies) for work in kind]
-    return reduce(Counts.plus, dealing, task.times(ports_in_turn({work.name: plan[work.name].tasks for work in kind}, before)))
+    task, total = NOTHING, NOTHING
+    for work, each in zip(kind, chosen, strict=True):
+        task = Counts(*map(max, task, work.taken(replace(each, copies=1, parts=1))))
+        total = total.plus(work.task.times(each.tasks - each.copies))
+    tasks = {work.name: each.tasks for work, each in zip(kind, chosen, strict=True)}
+    return total.plus(task.times(ports_in_turn(tasks, _before_at_port(kind))))
+
+
+@lru_cache(maxsize=1 << 6)
+def _before_at_port(kind: tuple[Work, ...]) -> Mapping[str, Sequence[str]]:
+    """For which others each of them waits."""
+    return {work.name: [other.name for other in kind if waits_at_port(work, other)] for work in kind}
 
 
 def waits_at_port(work: Work, other: Work) -> bool:
