@@ -22,7 +22,7 @@ from typing import Any
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest, Stream
-from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.build import TIMED_OPTIMISATION
 from stc.simulation.csim import BlockedTask
 from stc.simulation.program_run import run_program
 from stc.simulation.projects import sound_manifest
@@ -67,7 +67,7 @@ class DesignRuns:
     """Of all runs so far."""
 
     @staticmethod
-    def build(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION) -> DesignRuns:
+    def build(project_dir: Path, optimisation: int = TIMED_OPTIMISATION) -> DesignRuns:
         """Of an emitted project, or of one with a design file, built with time unless it is. CompileError where it is not usable:
         also where its manifest does not describe the C++, because depths found for other FIFOs than those that run would be worth
         nothing. The FIFOs of a design file are those of a first run."""

@@ -11,7 +11,7 @@ from typing import Any
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
 from stc.manifest.sizes import at_values
-from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
+from stc.simulation.build import TIMED_OPTIMISATION, Build, build
 from stc.simulation.cross_check import check_against_manifest
 from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, csim_result
 from stc.simulation.memory_traffic import measured_channels
@@ -88,7 +88,7 @@ class TimedDesign:
                 raise unknown_fifo(fifo, known)
 
 
-def timed_design(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION, report: Path | None = None) -> TimedDesign:
+def timed_design(project_dir: Path, optimisation: int = TIMED_OPTIMISATION, report: Path | None = None) -> TimedDesign:
     """Build `project_dir` with time, at g++'s level `optimisation`, a foreign design with the figures of a vendor's `report`.
     CompileError for unusable projects."""
     directory = project_dir.resolve()
@@ -102,7 +102,7 @@ def simulate(
     project_dir: Path,
     options: SimulationOptions | None = None,
     timeout: float = DEFAULT_TIMEOUT,
-    optimisation: int = DEFAULT_OPTIMISATION,
+    optimisation: int = TIMED_OPTIMISATION,
 ) -> SimulationResult:
     """Build and run `project_dir` with time, for at most `timeout` seconds of run.
 

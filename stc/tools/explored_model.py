@@ -57,10 +57,6 @@ PARTS = (2, 4, 8, 16, 32)
 DISTRIBUTED = 64
 """Ways to copy computations whose graphs are kept: about a megabyte each."""
 
-OPTIMISATION = 1
-"""g++'s level for a design that is built once and run once: of gpt2-tiny at 5 tokens 23 CPU seconds of build and less than one of
-run. Cycles do not depend on it."""
-
 ESTIMATED: Mapping[str, tuple[tuple[Value, ...], str]] = {
     "tile": ((4, 8, 16, 32, 64), "tile of a last dimension that no stream fixes"),
     "rows": ((8, 32, 128), "rows of activations that share one pass over weights"),
@@ -283,7 +279,7 @@ class ExploredModel:
         start = Start(request, model, options, request.plan.steps(options), 0, self.start.source)
         report = compile_from(start, folder, self.progress, {"torch_import": 0.0, "export": 0.0}, is_named=False)
         self.progress("building and running the emitted C++ with time")
-        result = simulate(folder, optimisation=OPTIMISATION)
+        result = simulate(folder)
         if result.cycles is None or not result.passed:
             outcome = result.values.outcome if result.cycles is None else "values differ from the reference's"
             raise CompileError(f"the design did not pass its simulation: {outcome}", accepted="another point")

@@ -25,7 +25,7 @@ from stc.fifo.depths import DEEPER
 from stc.fifo.depths_file import depths_text
 from stc.fifo.optimum import Optimum, optimal_depths
 from stc.manifest.schema import Stream
-from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.build import TIMED_OPTIMISATION
 from stc.simulation.design_runs import DesignRun, DesignRuns, without_cycles
 from stc.simulation.projects import origin_of_cycles
 from stc.simulation.timing_table import NO_PLATFORM
@@ -165,7 +165,7 @@ def size_project(
     most_runs: int = MOST_RUNS,
     with_optimum: bool = True,
     progress: Progress = lambda _: None,
-    optimisation: int = DEFAULT_OPTIMISATION,
+    optimisation: int = TIMED_OPTIMISATION,
 ) -> Sizing:
     """Build DIR with time, at g++'s level `optimisation`, and size its FIFOs.
 

@@ -13,7 +13,7 @@ from jinja2 import UndefinedError
 from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
 from stc.manifest.sizes import at_values
-from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.build import TIMED_OPTIMISATION
 from stc.simulation.critical_path import critical_path
 from stc.simulation.csim import CsimResult, check_timeout
 from stc.simulation.explanation import explain
@@ -76,7 +76,7 @@ def _print(page: Path, result: SimulationResult) -> None:
 
 
 def write_report(
-    directory: Path, depths: Mapping[str, int], timeout: float, optimisation: int = DEFAULT_OPTIMISATION
+    directory: Path, depths: Mapping[str, int], timeout: float, optimisation: int = TIMED_OPTIMISATION
 ) -> SimulationResult:
     """Run the project in `directory` with these FIFO depths replaced and write its page; returns the run.
 
