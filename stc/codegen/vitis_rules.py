@@ -83,7 +83,7 @@ class _Source:
     @cached_property
     def typedefs(self) -> Mapping[str, str]:
         """What names stand for; of an array, its entries."""
-        found = re.findall(r"typedef\s+(.+?)\s+(\w+)(?:\[\d+\])*;", self.header + self.text)
+        found = re.findall(r"typedef\s+([^;\n]+?)\s+(\w+)(?:\[\d+\])*;", self.header + self.text)
         return {name: kind for kind, name in reversed(found)}  # of several the first
 
     def bits(self, kind: str) -> int | None:
@@ -530,7 +530,8 @@ def _rule_27(source: _Source) -> Iterator[Violation]:
 
 
 def _check_pragmas(function: Function, block: Node, parameters: set[str], blocks: set[str]) -> Iterator[Violation]:
-    declared, declarations = set(parameters), _declarations(block) if block.pragma("bind_storage") else {}
+    declared = set(parameters)
+    by_name = _declarations(block) if block.pragma("bind_storage") else {}
     for item in block.items:
         if isinstance(item, Statement):
             declared |= set(re.findall(r"(\w+)(?:\[\w+\])*\s*(?:=|\(\"|;|\()", item.text))
@@ -541,7 +542,7 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str], blocks
             yield Violation(27, item.line, f"pragma {item.name} {complaint}")
         variable = item.options.get("variable")
         if item.name == "bind_storage":
-            yield from (Violation(27, item.line, what) for what in _complaints_of_storage(item, declarations))
+            yield from (Violation(27, item.line, what) for what in _complaints_of_storage(item, by_name))
         if item.name == "array_partition" and variable in blocks:
             yield Violation(27, item.line, f"{variable} is a stream of blocks, or a block of one: it cannot be partitioned")
         outside = _declared_around(block) if item.name == "dependence" else set()
@@ -558,7 +559,7 @@ def _declarations(block: Node) -> Mapping[str, Sequence[str]]:
     """The statements of a block that declare a variable, or look as if they did, by its name."""
     found: dict[str, list[str]] = {}
     for statement in block.statements:
-        for name in dict.fromkeys(re.findall(r"[>\w]\s+(\w+)(?=[\[(;=])", statement.text)):
+        for name in re.findall(r"[>\w]\s+(\w+)(?=[\[(;=])", statement.text):
             found.setdefault(name, []).append(statement.text)
     return found
 

@@ -237,7 +237,8 @@ def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> 
 @lru_cache(maxsize=1 << 12)
 def _operators_of_kind(kind: tuple[Work, ...], chosen: tuple[Parallelism, ...]) -> Counts:
     """Those of a task, as often as there are tasks: one for computations of which one waits for the other. What deals to parts, and
-    takes their results in turn, each has for itself."""
+    takes their results in turn, each has for itself. Remembered for the computations of one search, which are what they are by
+    identity."""
     task, total = NOTHING, NOTHING
     for work, each in zip(kind, chosen, strict=True):
         task = Counts(*map(max, task, work.taken(replace(each, copies=1, parts=1))))
@@ -246,10 +247,10 @@ def _operators_of_kind(kind: tuple[Work, ...], chosen: tuple[Parallelism, ...]) 
     return total.plus(task.times(ports_in_turn(tasks, _before_at_port(kind))))
 
 
-@lru_cache(maxsize=1 << 6)
+@lru_cache(maxsize=1 << 12)
 def _before_at_port(kind: tuple[Work, ...]) -> Mapping[str, Sequence[str]]:
     """For which others each of them waits."""
-    return {work.name: [other.name for other in kind if waits_at_port(work, other)] for work in kind}
+    return {work.name: tuple(other.name for other in kind if waits_at_port(work, other)) for work in kind}
 
 
 def waits_at_port(work: Work, other: Work) -> bool:
