@@ -41,8 +41,8 @@ DEFAULT_OPTIMISATION = 3
 TIMED_OPTIMISATION = 1
 """Of a program with time, which spends it in the engine: gpt2-medium's decode block in W4A8 is built in 90 seconds and run in 1.8,
 at level 3 in 360 and 2.0; its block of 32 tokens in f32 in 50 and 4.2, at level 3 in 137 and 3.8. Without time the latter is built
-in 39 and run in 12.1, at level 3 in 76 and 4.9. To size FIFOs, which
-takes many runs, level 3 is sooner from 217 runs of that block on."""
+in 39 and run in 12.1, at level 3 in 76 and 4.9. To size FIFOs, which takes many runs, level 3 is sooner from 217 runs
+of that block on."""
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
 WRITABLE = "a project that you may write in, such as a copy of this one"
 COMPILER_ACCEPTED = "g++ 12 or later on PATH, or the environment variable CXX"
