@@ -236,7 +236,6 @@ def _memory_timing(platform: Platform) -> MemoryTiming:
         burst_words=memory.burst_words,
         outstanding_bursts=memory.outstanding_bursts,
         launch_us=platform.launch_us,
-        sharing=memory.sharing,
     )
 
 

@@ -84,7 +84,7 @@ def _memory(memory: MemoryTiming) -> Iterator[Complaint]:
     for name in ("clock_mhz", "channel_bytes_per_cycle"):
         if not 0 < (value := getattr(memory, name)) < math.inf:
             yield Complaint(f"memory.{name}", f"is {value}", "a positive number")
-    yield from _at_most(MOST_LOOP_CYCLES, memory, "memory", [field.name for field in fields(memory) if field.name != "sharing"])
+    yield from _at_most(MOST_LOOP_CYCLES, memory, "memory", [field.name for field in fields(memory)])
 
 
 def _at_least(least: int, value: Any, path: str) -> Iterator[Complaint]:

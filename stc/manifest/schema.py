@@ -278,8 +278,7 @@ class Kernel:
 @dataclass(frozen=True)
 class MemoryTiming:
     """Time of the platform at `clock_mhz`: cycles from a read request to its data, bytes per cycle that one channel sustains,
-    bursts of how many words and how many of them under way at once, and what one launch costs. `sharing`: what ports of one channel
-    get of it, an equal part each, also while others are idle, or what the others leave."""
+    bursts of how many words and how many of them under way at once, and what one launch costs."""
 
     clock_mhz: float
     read_latency: int
@@ -287,7 +286,6 @@ class MemoryTiming:
     burst_words: int
     outstanding_bursts: int
     launch_us: float
-    sharing: Literal["equal", "arbitrated"] = field(default="equal", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

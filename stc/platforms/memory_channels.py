@@ -1,4 +1,4 @@
-"""External memory by channels: where buffers lie, how the ports of a kernel share channels, and how fast words then come.
+"""External memory by channels: where buffers lie, which channels ports have in common, and how fast words come from one.
 
 One answer for all who ask: the emitted project (which links ports), the sizing of FIFOs, and the simulation.
 """
@@ -6,12 +6,10 @@ One answer for all who ask: the emitted project (which links ports), the sizing 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Hashable, Iterable, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable
 from typing import TypeVar
 
 import networkx as nx
-
-from stc.platforms.platform import Sharing
 
 BURST_BYTES = 64
 """A buffer is padded to a multiple of this."""
@@ -19,6 +17,7 @@ BEAT_DIGITS = 6
 """Cycles between words are told to a millionth."""
 
 Buffer = TypeVar("Buffer", bound=Hashable)
+Channel = TypeVar("Channel", bound=Hashable)
 
 
 def channels_in_turn(
@@ -43,16 +42,11 @@ def channels_in_turn(
     return found
 
 
-def ports_sharing(linked: Sequence[tuple[int | None, Hashable]], sharing: Sharing = "equal") -> tuple[int, ...]:
-    """For each pointer of a kernel, by the channel that it is linked to and the direction of the port that it comes through: among
-    how many such directions of ports of the kernel that use the channel it is divided at any time, its own included.
-
-    One where it is arbitrated: then each gets what the others leave, which only a run knows.
-    """
-    if sharing == "arbitrated":
-        return (1,) * len(linked)
-    count = Counter(channel for channel, _ in set(linked))
-    return tuple(count[channel] for channel, _ in linked)
+def shared_channels(linked: Iterable[tuple[Channel, Hashable]]) -> frozenset[Channel]:
+    """The channels of which each user gets what the others leave, as only a run knows. `linked`: for each pointer of a kernel the
+    channel, and the direction of the port that it comes through, which is one user."""
+    users = Counter(channel for channel, _ in set(linked))
+    return frozenset(channel for channel, count in users.items() if count > 1)
 
 
 def padded_bytes(size: int) -> int:
@@ -60,10 +54,9 @@ def padded_bytes(size: int) -> int:
     return -(-size // BURST_BYTES) * BURST_BYTES
 
 
-def cycles_per_word(word_bytes: float, sharing: int, channel_bytes_per_cycle: float) -> float:
-    """Cycles between two words of a port, at least one, to a millionth.
+def cycles_per_word(word_bytes: float, channel_bytes_per_cycle: float) -> float:
+    """Cycles between two words of a port that has its channel to itself, at least one, to a millionth.
 
-    `word_bytes` with the word's part of the padding. The `sharing` ports of the channel have equal parts of its
-    `channel_bytes_per_cycle`, also while the others are idle (assumed; pessimistic).
+    `word_bytes` with the word's part of the padding.
     """
-    return round(max(1.0, word_bytes * sharing / channel_bytes_per_cycle), BEAT_DIGITS)
+    return round(max(1.0, word_bytes / channel_bytes_per_cycle), BEAT_DIGITS)

@@ -8,7 +8,7 @@ from functools import cache, reduce
 from importlib import resources
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from stc.diagnostics import CompileError, warn
 from stc.platforms.adapters import adapter_bram18
@@ -61,16 +61,13 @@ class Resources:
         )
 
 
-Sharing = Literal["equal", "arbitrated"]
-"""What ports of one channel get of it: an equal part each, also while others are idle; or what the others leave."""
-
-
 @dataclass(frozen=True)
 class ExternalMemory:
     """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`.
 
     Ports of a kernel are at most `max_ports`, with words of at most `word_bits`. They are linked to the `tags` ports of the
-    memory, as many for each channel, whose names are `tag` with the number in place of `{n}`.
+    memory, as many for each channel, whose names are `tag` with the number in place of `{n}`. What uses a channel gets what others
+    leave of it (assumed: at no cost of switching between them, or between reading and writing).
     `read_latency_ns` is what a read really takes; what HLS schedules for is its own.
     """
 
@@ -82,7 +79,6 @@ class ExternalMemory:
     max_ports: int
     tag: str
     tags: int
-    sharing: Sharing
     slr: int
     read_latency_ns: float
     sustained_gigabytes_per_second: float

@@ -18,7 +18,6 @@ LEAST_WORD_BITS = 32
 OF_NO_PLATFORM = "none"
 MOST = 1 << 53
 """Numbers up to here are exact in JSON, too."""
-SHARINGS = ("equal", "arbitrated")
 RETIRED = {"": ("multiplier",), "memory": ("read_latency_cycles",)}
 """Keys of older files, by table: nothing reads them, and projects keep files that have them."""
 
@@ -72,7 +71,7 @@ _POWER: Mapping[str, _Rule] = {
 _DYNAMIC: Mapping[str, _Rule] = dict.fromkeys(_RESOURCES, _WATTS)
 _MEMORY: Mapping[str, _Rule] = {
     "kind": _TEXT, "channels": _COUNT, "channel_bytes": _COUNT, "channel_gigabytes_per_second": _AMOUNT, "word_bits": _COUNT,
-    "max_ports": _COUNT, "tag": _TEXT, "tags": _COUNT, "sharing": _TEXT, "slr": _INDEX,
+    "max_ports": _COUNT, "tag": _TEXT, "tags": _COUNT, "slr": _INDEX,
     "read_latency_ns": _AMOUNT, "sustained_gigabytes_per_second": _AMOUNT, "burst_words": _BURST, "outstanding_bursts": _COUNT,
 }  # fmt: skip
 
@@ -147,5 +146,3 @@ def _complaints(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"memory.tags is {memory['tags']}", f"a multiple of memory.channels, {memory['channels']}"
     if not re.fullmatch(r"[A-Za-z_]\w*(\[\{n\}\]|\{n\})?", memory["tag"]) or ("{n}" not in memory["tag"] and memory["tags"] > 1):
         yield f"memory.tag is {memory['tag']!r}", "a name with {n} for the number, such as HBM[{n}] or HP{n}"
-    if memory["sharing"] not in SHARINGS:
-        yield f"memory.sharing is '{memory['sharing']}'", " or ".join(SHARINGS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
+from math import inf
 from typing import Any
 
 from stc.manifest.element_types import word_bytes
@@ -109,19 +110,24 @@ def estimated_channels(manifest: Manifest, cycles: Mapping[str, int | None]) -> 
     """Of one launch of each kernel, in so many estimated `cycles`, by name; None as for `measured_channels`.
 
     Bytes are those that tasks are known to move (`TaskWork`). Ports move their words at their own pace: those of one channel
-    perhaps all at the same time, perhaps one after the other.
+    perhaps all at the same time, as far as it brings so much, perhaps one after the other.
     """
+    memory = manifest.memory
+    rate = memory.channel_bytes_per_cycle if memory is not None else inf
 
     def counted(kernel: Kernel, channel: int, ports: Sequence[Port]) -> _Count:
         moved, pace, in_loops = _bytes_moved(kernel), cycles_between_words(kernel, manifest), _ports_in_loops(kernel)
         busy: dict[tuple[str, str], float] = {}
+        brought = 0.0  # bytes with their padding
         for port in ports:
             if port.name in in_loops:
                 words = moved.get(port.name, 0) / word_bytes(port)
                 busy[port.mover] = busy.get(port.mover, 0.0) + words * pace[port.name]
+                brought += words * port.bytes / port.words
         known = cycles.get(kernel.name)
         most = sum(busy.values()) if known is None else min(sum(busy.values()), known)
-        return _Count(*_by_direction(ports, moved), round(max(busy.values(), default=0.0)), round(most), {})
+        least = min(most, max([brought / rate, *busy.values()]))
+        return _Count(*_by_direction(ports, moved), round(least), round(most), {})
 
     return _uses("estimated: bytes of the IR, cycles at each port's pace", manifest, cycles, counted)
 

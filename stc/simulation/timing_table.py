@@ -9,8 +9,8 @@ from math import ceil
 from stc.diagnostics import CompileError
 from stc.manifest.checks import MOST, MOST_LOOP_CYCLES
 from stc.manifest.element_types import word_bytes
-from stc.manifest.schema import Kernel, LoopSchedule, Manifest, MemoryTiming, Stream
-from stc.platforms.memory_channels import BEAT_DIGITS, cycles_per_word, ports_sharing
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Stream
+from stc.platforms.memory_channels import BEAT_DIGITS, cycles_per_word, shared_channels
 from stc.simulation.profile import Profile, with_profile
 
 STYLES = ("stp", "flp", "frp")
@@ -111,11 +111,10 @@ def _some(names: list[str]) -> str:
     return shown if len(names) <= 8 else f"{shown}, ... ({len(names)} FIFOs)"
 
 
-def _channels(kernel: Kernel, memory: MemoryTiming | None) -> dict[int | None, str]:
+def _channels(kernel: Kernel) -> dict[int | None, str]:
     """The channels that its ports share as they need them: names by bank. Kernels run one after the other, each from cycle 0 on."""
-    if memory is None or memory.sharing == "equal":
-        return {}
-    return {port.bank: traffic_name(kernel, port.bank) for port in kernel.ports}
+    shared = shared_channels((port.bank, port.mover) for port in kernel.ports)
+    return {port.bank: traffic_name(kernel, port.bank) for port in kernel.ports if port.bank in shared}
 
 
 def traffic_name(kernel: Kernel, channel: int | None) -> str:
@@ -126,21 +125,19 @@ def traffic_name(kernel: Kernel, channel: int | None) -> str:
 def cycles_between_words(kernel: Kernel, manifest: Manifest) -> dict[str, float]:
     """Cycles between two words of each port, by its name, as the simulation is told."""
     memory = manifest.memory
-    sharing = ports_sharing([(port.bank, port.mover) for port in kernel.ports], "equal" if memory is None else memory.sharing)
     rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
-    both = zip(kernel.ports, sharing, strict=True)
-    return {port.name: cycles_per_word(port.bytes / port.words, shared, rate) for port, shared in both}
+    return {port.name: cycles_per_word(port.bytes / port.words, rate) for port in kernel.ports}
 
 
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:
     memory = manifest.memory
-    channels = _channels(kernel, memory)
+    channels = _channels(kernel)
     if memory is not None:
         yield from (f"channel {name} {memory.channel_bytes_per_cycle:.{BEAT_DIGITS}f}" for name in channels.values())
         pace = cycles_between_words(kernel, manifest)
         for port in kernel.ports:
             beat = f"{pace[port.name]:.{BEAT_DIGITS}f}"
-            channel = f" {channels[port.bank]} {port.bytes / port.words:.{BEAT_DIGITS}f}" if channels else ""
+            channel = f" {channels[port.bank]} {port.bytes / port.words:.{BEAT_DIGITS}f}" if port.bank in channels else ""
             yield f"port {port.name} {memory.read_latency} {beat} {memory.burst_words} {memory.outstanding_bursts}{channel}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}
     for loop in kernel.schedule:

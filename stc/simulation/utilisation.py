@@ -7,8 +7,10 @@ Products and bytes are those of the manifest (`TaskWork`). A port moves a word i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
 from stc.manifest.schema import Kernel, Manifest, Port, Task, TaskWork
@@ -89,7 +91,7 @@ def _utilisation(manifest: Manifest, cycles: Mapping[str, int], origin: str, res
     for kernel in kernels:
         ports = _Ports(kernel, manifest)
         found = [_task_use(task, cycles[kernel.name], ports, kernel, times.get(task.name)) for task in kernel.tasks]
-        possible += ports.most_bytes_per_cycle * cycles[kernel.name]
+        possible += ports.bytes_per_cycle(port.name for port in kernel.ports) * cycles[kernel.name]
         uses += found
     return Utilisation(
         origin=origin,
@@ -133,29 +135,29 @@ class _Ports:
         """Cycles between two words of each port, by its name."""
         return cycles_between_words(self.kernel, self.manifest)
 
-    def moving(self, moves: Mapping[str, int]) -> dict[tuple[str, str], float]:
-        """Cycles in which each bundle moves words in one direction, for the bytes by port that a task moves."""
-        found: dict[tuple[str, str], float] = {}
+    def moving(self, moves: Mapping[str, int]) -> float:
+        """Cycles that the bytes by port which a task moves take at least: of a bundle and direction one after the other, those
+        of a channel no faster than it brings them."""
+        movers, channels = defaultdict[tuple[str, str], float](float), defaultdict[int | None, float](float)
         for name, size in moves.items():
-            mover = self.kernel.port(name).mover
-            found[mover] = found.get(mover, 0.0) + size / _word_bytes(self.kernel.port(name)) * self.cycles[name]
-        return found
+            port = self.kernel.port(name)
+            words = size / _word_bytes(port)
+            movers[port.mover] += words * self.cycles[name]
+            channels[port.bank] += size / self._channel
+        return max([0.0, *movers.values(), *channels.values()])
 
-    def bytes_per_cycle(self, names: list[str]) -> float:
-        """The most that the bundles of these ports move in a cycle."""
-        rates: dict[tuple[str, str], float] = {}
+    def bytes_per_cycle(self, names: Iterable[str]) -> float:
+        """The most that these ports move in a cycle: no channel more than it sustains."""
+        rates: dict[int | None, dict[tuple[str, str], float]] = {}
         for port in map(self.kernel.port, names):
-            rates[port.mover] = max(rates.get(port.mover, 0.0), _word_bytes(port) / self.cycles[port.name])
-        return sum(rates.values())
+            of_channel = rates.setdefault(port.bank, {})
+            of_channel[port.mover] = max(of_channel.get(port.mover, 0.0), _word_bytes(port) / self.cycles[port.name])
+        return sum(min(self._channel, sum(movers.values())) for movers in rates.values())
 
     @property
-    def most_bytes_per_cycle(self) -> float:
-        """The most that all of them move in a cycle: no channel more than it sustains."""
-        memory, found = self.manifest.memory, 0.0
-        for bank in {port.bank for port in self.kernel.ports}:
-            rate = self.bytes_per_cycle([port.name for port in self.kernel.ports if port.bank == bank])
-            found += rate if memory is None else min(rate, memory.channel_bytes_per_cycle)
-        return found
+    def _channel(self) -> float:
+        """Bytes that a channel brings in a cycle."""
+        return self.manifest.memory.channel_bytes_per_cycle if self.manifest.memory is not None else inf
 
 
 def _word_bytes(port: Port) -> float:
@@ -174,7 +176,7 @@ def _port_words(task: Task) -> str:
 def _task_use(task: Task, cycles: int, ports: _Ports, kernel: Kernel, time: TaskTime | None) -> TaskUse:
     work = task.work or NO_WORK
     multiplying = work.products / work.at_once if work.at_once else 0.0
-    moving = max(ports.moving(work.moves).values(), default=0.0)
+    moving = ports.moving(work.moves)
     works = time.busy if time is not None else loop_cycles(kernel, task.name)
     return TaskUse(
         task=task.name,
@@ -185,7 +187,7 @@ def _task_use(task: Task, cycles: int, ports: _Ports, kernel: Kernel, time: Task
         products=work.products,
         possible=_possible([task], cycles),
         bytes=sum(work.moves.values()),
-        possible_bytes=ports.bytes_per_cycle(list(work.moves)) * cycles,
+        possible_bytes=ports.bytes_per_cycle(work.moves) * cycles,
         bound_by=_bound_by(task, {"its multipliers": multiplying, _port_words(task): moving, "its loops": works}, time),
     )
 

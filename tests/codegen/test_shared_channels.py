@@ -1,8 +1,9 @@
-"""Ports that share a memory channel: what sizing takes from the IR is what the simulation is told by the manifest."""
+"""Time of memory ports: what sizing takes from the IR is what the simulation is told by the manifest, and who shares a channel."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,9 +70,18 @@ def table_of(manifest: Manifest) -> dict[str, tuple[int, int]]:
     return {line[1]: (int(line[2]), int(line[3].replace(".", ""))) for line in lines if line[0] == "port"}
 
 
-def cycles_per_beat(word_bytes: float, sharing: int) -> int:
+def cycles_per_beat(word_bytes: float) -> int:
     """By definition, in millionths of a cycle."""
-    return round(max(1.0, word_bytes * sharing / BYTES_PER_CYCLE) * MICRO)
+    return round(max(1.0, word_bytes / BYTES_PER_CYCLE) * MICRO)
+
+
+def sharing(manifest: Manifest) -> dict[str, set[str]]:
+    """By kernel and channel the ports that get what others leave of it, as the simulation is told."""
+    found: dict[str, set[str]] = {}
+    for line in map(str.split, timing_table(manifest, SimulationOptions()).splitlines()):
+        if line[0] == "port" and len(line) > 6:
+            found.setdefault(line[6], set()).add(line[1])
+    return found
 
 
 def require_agreement(module: ModuleOp, platform: Platform) -> None:
@@ -94,8 +104,10 @@ def test_seven_ports_of_one_kernel(channels: int) -> None:
     linked = [number % channels for number in adapters]
     assert [port.bundle for port in kernel.ports] == [f"gmem{number}" for number in adapters]
     assert [port.bank for port in kernel.ports] == linked
-    beats = [micro for _, micro in table_of(manifest).values()]
-    assert beats == [cycles_per_beat(64, linked.count(channel)) for channel in linked]
+    assert {micro for _, micro in table_of(manifest).values()} == {cycles_per_beat(64)}
+    together = {f"{kernel.name}.{bank}": {port.name for port in kernel.ports if port.bank == bank} for bank in {*linked}}
+    assert sharing(manifest) == {channel: ports for channel, ports in together.items() if len(ports) > 1}
+    assert kernel.ports[0].mover != kernel.ports[4].mover and f"{kernel.name}.0" in sharing(manifest)   # it reads and writes
 
 
 @pytest.mark.parametrize("channels", [1, 2])
@@ -104,7 +116,7 @@ def test_the_padding_counts(channels: int) -> None:
     module, platform = lowered(ONE_SUM, small_options(tile=24, rows=1, lanes=1)), few_channels(channels)
     require_agreement(module, platform)
     *_, (_, result) = table_of(described(module, platform)[1]).values()
-    assert result == cycles_per_beat(64, 2 // channels)
+    assert result == cycles_per_beat(64)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3])
@@ -128,10 +140,9 @@ def test_a_buffer_that_is_unpacked_only_to_be_packed_alike(layout: str, banks: l
     require_agreement(module, platform)
     _, manifest = described(module, platform)
     assert [port.bank for kernel in manifest.kernels for port in kernel.ports] == banks
-    halves = (banks[:3], banks[3:])
-    expected = [cycles_per_beat(32, half.count(bank)) for half in halves for bank in half]
-    assert [micro for _, micro in table_of(manifest).values()] == expected
-    assert len(set(expected)) == 2
+    assert {micro for _, micro in table_of(manifest).values()} == {cycles_per_beat(32)}
+    halves = ((kernel, Counter(port.bank for port in kernel.ports)) for kernel in manifest.kernels)
+    assert {*sharing(manifest)} == {f"{kernel.name}.{bank}" for kernel, count in halves for bank in count if count[bank] == 2}
 
 
 def ends_of(manifest: Manifest, platform: Platform) -> dict[str, str]:

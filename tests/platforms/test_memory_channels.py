@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
+from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, shared_channels
 
 
 def test_buffers_lie_in_channels_in_turn() -> None:
@@ -22,13 +22,13 @@ def test_buffers_of_one_port_lie_in_one_channel() -> None:
 
 
 def test_ports_of_one_channel_share_it() -> None:
-    assert ports_sharing([(0, "a"), (1, "b"), (0, "c"), (2, "d"), (0, "e")]) == (3, 1, 3, 1, 3)
-    assert ports_sharing([]) == ()
+    assert shared_channels([(0, "a"), (1, "b"), (0, "c"), (2, "d"), (0, "e")]) == {0}
+    assert shared_channels([]) == frozenset()
 
 
-def test_pointers_of_one_port_share_nothing() -> None:
-    assert ports_sharing([(0, "a"), (0, "a"), (1, "b")]) == (1, 1, 1)
-    assert ports_sharing([(0, "a"), (0, "a"), (0, "b")]) == (2, 2, 2)
+def test_pointers_of_one_port_and_direction_share_nothing() -> None:
+    assert shared_channels([(0, "a"), (0, "a"), (1, "b")]) == frozenset()
+    assert shared_channels([(0, ("a", "read")), (0, ("a", "write")), (1, "b")]) == {0}
 
 
 @pytest.mark.parametrize(("size", "padded"), [(1, 64), (63, 64), (64, 64), (65, 128), (130, 192)])
@@ -37,8 +37,7 @@ def test_buffers_are_padded(size: int, padded: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word_bytes", "sharing", "cycles"),
-    [(64, 1, 1.6), (64, 3, 4.8), (4, 1, 1.0), (4, 20, 2.0), (128 / 3, 1, 1.066667), (128 / 3, 2, 2.133333)],
+    ("word_bytes", "cycles"), [(64, 1.6), (4, 1.0), (40, 1.0), (128 / 3, 1.066667)]
 )
-def test_equal_parts_of_a_channel_of_40_bytes_per_cycle(word_bytes: float, sharing: int, cycles: float) -> None:
-    assert cycles_per_word(word_bytes, sharing, 40.0) == cycles
+def test_words_of_a_channel_of_40_bytes_per_cycle(word_bytes: float, cycles: float) -> None:
+    assert cycles_per_word(word_bytes, 40.0) == cycles

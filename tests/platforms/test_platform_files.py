@@ -166,7 +166,6 @@ BAD = {
     "ends of no channel": (r"^channels = 1", "channels = 3", "memory.tags is 4; accepted: a multiple of memory.channels, 3"),
     "tag without number": (r"HP\{n\}", "HP", "memory.tag is 'HP'; accepted: a name with {n} for the number"),
     "tag that is none": (r"HP\{n\}", "HP {n}", "memory.tag is 'HP {n}'; accepted: a name with {n} for the number"),
-    "unknown sharing": (r'"arbitrated"', '"fair"', "memory.sharing is 'fair'; accepted: equal or arbitrated"),
     "burst of one": (r"^burst_words = 16", "burst_words = 1", "memory.burst_words is 1; accepted: an integer from 2 to 256"),
     "long burst": (r"^burst_words = 16", "burst_words = 257", "memory.burst_words is 257; accepted: an integer from 2 to 256"),
     "name of no platform": (r'^name = "kv260"', 'name = "none"', "name is 'none', which designs have that stc did not write"),

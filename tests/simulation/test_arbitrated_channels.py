@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 from conftest import compile_program, run_program
 
-from stc.platforms.memory_channels import ports_sharing
-from stc.platforms.platform import load_platform
-
 pytestmark = pytest.mark.heavy
 
 PROGRAM = """
@@ -51,10 +48,3 @@ def test_a_channel_passes_no_more_than_it_brings(tmp_path: Path, headers: Path) 
     expected = [159, 159, 320, 1000 + 800, 640 - 64, 165]
     window = 16  # cycles; the first and the last need not be whole
     assert all(abs(end - asked) <= 2 * window for end, asked in zip(ends, expected, strict=True)), ends
-
-
-def test_who_shares_what() -> None:
-    linked = [(0, "a"), (0, "b"), (0, "b"), (1, "c")]
-    assert ports_sharing(linked) == (2, 2, 2, 1)
-    assert ports_sharing(linked, "arbitrated") == (1, 1, 1, 1)
-    assert {name: load_platform(name).memory.sharing for name in ("kv260", "v80")} == {"kv260": "arbitrated", "v80": "equal"}

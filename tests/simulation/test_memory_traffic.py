@@ -75,10 +75,13 @@ def test_an_estimate_says_how_long_ports_could_be_busy_together_and_one_after_th
     assert uses is not None and uses.origin.startswith("estimated")
     shared, own = uses.channels
     assert (shared.ports, shared.read, shared.written) == (("a", "b"), 9000, 0)
-    assert (shared.busy, shared.busy_most, shared.idle) == (200, 300, 800)   # two share it: a word in two cycles each
+    assert (shared.busy, shared.busy_most, shared.idle) == (150, 150, 850)   # a word a cycle, of whichever port
     assert shared.share == pytest.approx(0.15)
     assert (own.read, own.written, own.busy, own.busy_most) == (0, 60, 1, 1)
     assert [use.channel for use in uses.busiest_first] == [0, 1]
+    slow = replace(made, memory=MemoryTiming(250.0, 100, 90.0, 16, 16, 0.0))   # which brings 1.5 words a cycle, of two ports
+    (shared, _) = (estimated_channels(slow, {"top": 1000}) or pytest.fail()).channels
+    assert (shared.busy, shared.busy_most, shared.idle) == (100, 150, 900)
 
 
 def test_ports_of_one_bundle_take_turns() -> None:

@@ -72,7 +72,7 @@ def test_ports_of_one_bundle_take_turns_and_those_of_one_channel_share_it() -> N
     assert bundled.possible_bytes == pytest.approx(200 * 51.2)
     assert bundled.tasks[0].bound_by == "the port of w and 1 others"
     apart = estimated(200, design(MULTIPLIES, {"w": 6400, "b": 640}, port("w", 100), port("b", 10)))
-    assert apart.tasks[0].moving == pytest.approx(250)
+    assert apart.tasks[0].moving == pytest.approx(137.5)   # as fast as the channel brings it
     assert apart.possible_bytes == pytest.approx(200 * 51.2)
     others = estimated(200, design(MULTIPLIES, {"w": 6400, "b": 640}, port("w", 100), port("b", 10, bank=1)))
     assert others.possible_bytes == pytest.approx(2 * 200 * 51.2)
