@@ -285,13 +285,21 @@ def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makes
 
 
 def may_be(work: Work, chosen: Parallelism) -> bool:
-    """Whether a task may do so many points at once, and has sums enough for the adder, where it computes sums."""
-    return is_a_task(work, chosen) and has_sums_enough(work, chosen)
+    """Whether a task may do so many points at once, and has sums enough for the adder, where it computes sums; and whether parts of
+    a copy make what they do in the order in which one would."""
+    return is_a_task(work, chosen) and has_sums_enough(work, chosen) and may_be_dealt(work, chosen)
 
 
 def is_a_task(work: Work, chosen: Parallelism) -> bool:
     """Whether a task may do so many points at once."""
     return chosen.lanes * chosen.rows * work.sums_at_once <= MAX_MULTIPLY_ACCUMULATES and chosen.rows <= MOST_ROWS
+
+
+def may_be_dealt(work: Work, chosen: Parallelism) -> bool:
+    """Whether each part of a copy has one group, or each copy as many rows as it has lanes: of several words of rows, a part makes
+    all for one group before it gets to the next, and readers would get those of the last part late, while others keep theirs."""
+    has_one_word = chosen.copies * (chosen.lanes if work.divides_lanes else 1) == work.divided_extent
+    return chosen.parts in (1, work.dealt_extent) or has_one_word
 
 
 MANY_TERMS = 8 * LEAST_SUMS

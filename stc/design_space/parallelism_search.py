@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from stc.design_space.parallelism import (
     lane_counts,
     makespan_of,
     may_be,
+    may_be_dealt,
     operators_of,
     shared_operators,
 )
@@ -366,15 +367,45 @@ def _tried(state: _State, name: str) -> Iterator[_State]:
 
 def _lean(state: _State, budget: _Budget) -> _State:
     """With as few points of each computation at once as are worth what they take: giving them back must not lose more of the
-    makespan than taking them would have had to gain (`LEAST_GAIN`)."""
+    makespan than taking them would have had to gain (`LEAST_GAIN`). With fewer copies, too, where parts of these do as much."""
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
-        taken = budget.share(state.counts(budget))
-        for fewer in (state.changed({work.name: each}) for each in _fewer(work, state.chosen[work.name])):
-            given = 1 - budget.share(fewer.counts(budget)) / taken if taken else 0.0
-            if given >= 0 and fewer.makespan.total <= (1 + LEAST_GAIN * given) * state.makespan.total:
-                state = fewer
-                break
+        state = _given_back(state, (state.changed({work.name: each}) for each in _fewer(work, state.chosen[work.name])), budget)
+    for family in state.families.values():
+        state = _given_back(state, _dealt_instead(state, family), budget)
     return state
+
+
+def _given_back(state: _State, others: Iterable[_State], budget: _Budget) -> _State:
+    """The first of `others` that loses no more of the makespan than what it gives back is worth; else `state`."""
+    taken, most = budget.share(state.counts(budget)), state.makespan.total
+    for other in others:
+        given = 1 - budget.share(other.counts(budget)) / taken if taken else 0.0
+        if given >= 0 and other.makespan.total <= (1 + LEAST_GAIN * given) * most:
+            return other
+    return state
+
+
+def _dealt_instead(state: _State, family: Family) -> Iterator[_State]:
+    """With fewer copies of a family, the fewest first, each dealt to parts, so that what has parts is as fast as before; the others
+    have as few lanes as keep up with that."""
+    dealt = [work for work in family if work.dealt_extent > 1]
+    before = state.chosen[family[0].name].copies
+    if not dealt or any(state.chosen[work.name].parts > 1 for work in dealt):
+        return
+    for copies in divisors(before):
+        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=before // copies) for work in dealt}
+        if copies == before or not all(may_be(work, parts[work.name]) for work in dealt):
+            continue
+        slowest = max(work.cycles(parts[work.name]) for work in dealt)
+        kept = {work.name: _keeping_up(work, copies, slowest) for work in family if work not in dealt}
+        yield state.changed({**kept, **parts})
+
+
+def _keeping_up(work: Work, copies: int, cycles: int) -> Parallelism:
+    """With as few lanes of each copy as take no more than so many cycles; else those that take the fewest."""
+    possible = [Parallelism(lanes, copies) for lanes in _possible(work, copies)[0]]
+    possible = [each for each in possible if may_be(work, each)] or [begun_with(work, copies)]
+    return min(possible, key=lambda each: (max(work.cycles(each), cycles), each.points))
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------
@@ -423,15 +454,10 @@ def _in_a_task(work: Work, now: Parallelism) -> Sequence[Parallelism]:
 
 
 def _dealt(state: _State, work: Work) -> Iterator[_State]:
-    """With more parts of each copy, where it cannot be divided further.
-
-    Of several words of rows, each part would make all for one group before it gets to the next: readers would get those of
-    the last part late, and the others would have to keep theirs."""
+    """With more parts of each copy."""
     now = state.chosen[work.name]
-    is_divided = not work.divides_lanes and now.copies == work.divided_extent
-    is_divided = is_divided or (work.divides_lanes and now.copies * now.lanes == work.divided_extent)
-    more = (parts for parts in divisors(work.dealt_extent) if is_divided and parts > now.parts)
-    yield from (state.changed({work.name: replace(now, parts=parts)}) for parts in islice(more, 1))
+    more = (replace(now, parts=parts) for parts in divisors(work.dealt_extent) if parts > now.parts)
+    yield from (state.changed({work.name: each}) for each in islice(filter(partial(may_be_dealt, work), more), 1))
 
 
 Family: TypeAlias = tuple[Work, ...]

@@ -128,14 +128,28 @@ def test_parts_take_turns_where_copies_have_no_more_lanes(search: type) -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize(("columns", "parts"), [(16, 1), (8, 2)])
-def test_no_parts_of_copies_with_several_words_of_rows(search: type, columns: int, parts: int) -> None:
-    """Where what reads the sums has no DSPs for a second copy, two words of 8 columns stay one task."""
+@pytest.mark.parametrize(("columns", "groups", "parts"), [(16, 4, 1), (16, 2, 2), (8, 4, 2)])
+def test_parts_of_copies_with_several_words_of_rows_have_a_group_each(search: type, columns: int, groups: int, parts: int) -> None:
+    """Where what reads the sums has no DSPs for a second copy, two words of 8 columns stay one task of the two that there are, or
+    are two, of which each has one of two groups."""
     before, behind = turned(product("a0"), product("b1", "a0", columns=columns))
-    behind = replace(behind, dealt_extent=2)
+    behind = replace(behind, dealt_extent=groups)
     reader = Work("n1", columns, columns, Counts(dsp=50), 1, columns, False, 1, after=(Dependence("b1", 1.0, 1.0, 1.0),))
-    chosen = search([before, behind, reader], within(2 * TASK + 99))
+    chosen = search([before, behind, reader], within(2 * TASK + 60))
     assert (chosen["b1"], chosen["n1"]) == (Parallelism(LANES, 1, parts=parts), Parallelism(1, 1))
+
+
+@pytest.mark.parametrize(("groups", "copies"), [(2, 4), (4, 2), (8, 1), (64, 8)])
+def test_copies_are_parts_where_that_leaves_more_for_others(groups: int, copies: int) -> None:
+    """Eight tasks with a reader each: one of few lanes keeps up with fewer copies, of which each part has a group, and what that
+    gives back is for the last computation. Where eight tasks are no number of groups times copies, copies stay."""
+    before, behind = turned(product("a0"), product("b1", "a0"))
+    behind = replace(behind, dealt_extent=groups, memory=(replace(behind.memory[0], is_dealt=True),))
+    reader = Work("n1", 64, 64, Counts(dsp=5), 8, 64, True, 1, after=(Dependence("b1", 0.0, 1.0, 0.05),), task=Counts(dsp=20))
+    last = Work("z2", 512, 512, Counts(dsp=1), 256, 1, False, 2, after=(Dependence("n1", 1.0, 1.0, 1.0),))
+    chosen = shortest_parallelism([before, behind, reader, last], within(8 * TASK + 260))
+    assert chosen["b1"] == Parallelism(LANES, copies, parts=8 // copies)
+    assert chosen["n1"].copies == copies and chosen["z2"].lanes == (32 if copies == 8 else 64)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -86,20 +86,22 @@ class PropagateOrders(ModulePass):
             unroll = (*unroll[:row], at_once, *unroll[row + 1 :])
         vectors: Sequence[Sequence[int]] = ()
         if lanes and loops.reductions and loops.parallels:
-            vectors = self._vectors(loops, plan, lanes, loops.output_dims[0][-1])
+            vectors = self._vectors(loops, plan, lanes, loops.output_dims[0][-1], is_shared=SHARED.on(generic))
         elif node.terms:
             vectors = self._vectors(loops, plan, node.terms, loops.reductions[-1])
         SCHEDULE.put(generic, ScheduleAttr.of(plan.tile, plan.order, unroll, vectors))
 
-    def _vectors(self, loops: GenericLoops, plan: LoopPlan, lanes: int, unrolled: int) -> list[list[int]]:
-        """Vector shapes where so many `lanes` of the loop `unrolled` were decided: an input along them comes all at once, other
-        operands `self.lanes` wide."""
+    def _vectors(
+        self, loops: GenericLoops, plan: LoopPlan, lanes: int, unrolled: int, *, is_shared: bool = False
+    ) -> list[list[int]]:
+        """Vector shapes where so many `lanes` of the loop `unrolled` were decided: an input along them comes all at once, and sums
+        on shared multipliers leave as wide as they are wanted, since all are there; other operands `self.lanes` wide."""
         shapes: list[list[int]] = []
         for index, dims in enumerate(loops.operand_dims):
             if not dims:
                 shapes.append([])
                 continue
-            is_wide = index < len(loops.input_dims) and dims[-1] == unrolled
+            is_wide = dims[-1] == unrolled and (is_shared or index < len(loops.input_dims))
             shapes.append([*([1] * (len(dims) - 1)), largest_divisor(plan.tile[dims[-1]], lanes if is_wide else self.lanes)])
         return shapes
 
