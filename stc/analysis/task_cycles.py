@@ -13,8 +13,9 @@ from stc.dialects.dataflow import TaskOp
 
 def computing_cycles(task: TaskOp) -> int:
     """Cycles of all computations in `task`, which happen one after the other. CompileError where a loop is not constant."""
-    return sum(executions(op, task) * _cycles_once(op) for op in task.walk() if isinstance(op, linalg.GenericOp))
+    return sum(executions(op, task) * cycles_once(op) for op in task.walk() if isinstance(op, linalg.GenericOp))
 
 
-def _cycles_once(generic: linalg.GenericOp) -> int:
+def cycles_once(generic: linalg.GenericOp) -> int:
+    """Cycles of a computation on one tile."""
     return -(-prod(GenericLoops(generic).extents) // points_at_once(generic))

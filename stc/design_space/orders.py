@@ -106,7 +106,8 @@ it arrives."""
 
 
 def _kept(computation: Computation, plan: LoopPlan) -> LoopPlan:
-    """`plan` with longer tiles, where a streamed operand would come again and again: read once, it is kept as a whole.
+    """`plan` with longer tiles, where a streamed operand would come again and again: read once, it is kept as a whole. What comes
+    as long as a launch says cannot be.
 
     The order of loops stays: an operand of which all is needed for the first result is waited for in either way. Terms of a sum are
     added in the same order, but a longer tile may have other partial sums (`expand-partial-sums`).
@@ -115,7 +116,9 @@ def _kept(computation: Computation, plan: LoopPlan) -> LoopPlan:
     for operand in computation.inputs:
         looped = [loop for loop in plan.order if computation.extents[loop] != tile[loop]]
         again = next((place for place, loop in enumerate(looped) if loop not in operand.dims), len(looped))
-        inside = {loop for loop in looped[again:] if loop in operand.dims} - set(computation.single)
+        inside = {loop for loop in looped[again:] if loop in operand.dims}
+        if inside & set(computation.single):
+            continue
         longer = [computation.extents[loop] if loop in inside else size for loop, size in enumerate(tile)]
         sizes = [prod(longer[loop] for loop in each.dims) for each in computation.inputs]
         most = [MOST_KEPT if each.order is not None else MOST_BESIDE for each in computation.inputs]

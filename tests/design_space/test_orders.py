@@ -437,3 +437,18 @@ def test_an_operand_that_would_come_again_is_kept():
     wide = replace(x, dims=(0, 2), order=StreamOrder((4, 8), (Loop(4096, 8),), (Coordinate(), Coordinate((0,)))))
     long = Computation((4, 64, 32768), (2,), (wide, w), (y,))
     assert plan_loops(long, TileSizes(4, 4), {1: 16}, late).tile == (4, 16, 8)
+
+
+def test_an_operand_of_run_time_size_that_would_come_again_is_not_kept_in_part():
+    """Keys of two heads, again for each of seven queries, which are outside: both heads in a tile would spare no reading."""
+    keys = StreamOrder((1, 1, 64), (Loop(2, 1), Loop(512, 1)), (Coordinate((0,)), Coordinate((1,)), Coordinate()))
+    queries = StreamOrder((1, 1, 64), (Loop(2, 1), Loop(7, 1)), (Coordinate((0,)), Coordinate((1,)), Coordinate()))
+    k, q, y = Operand("k", (0, 2, 3), 1, keys), Operand("q", (0, 1, 3), 1, queries), Operand("y", (0, 1, 2), 4)
+    computation = Computation((2, 7, 512, 64), (3,), (q, k), (y,), single=(2,), of_integers=True)
+
+    def queries_outside(plan: LoopPlan) -> tuple[float, float]:
+        return float(plan.order.index(1)), 1.0
+
+    plan = plan_loops(computation, TileSizes(16, 128), {3: 64}, queries_outside)
+    assert plan.order[0] == 1 and plan.tile == (1, 1, 1, 64)
+

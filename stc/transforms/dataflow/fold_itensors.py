@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.loops import enclosing_loops
 from stc.analysis.port_pressure import multiply_accumulates
-from stc.analysis.task_cycles import computing_cycles
+from stc.analysis.task_cycles import computing_cycles, cycles_once
 from stc.analysis.task_graph import shares_multipliers
 from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
@@ -35,7 +35,8 @@ class FoldItensors(ModulePass):
     The writer has one output, which that task alone reads, in all of its loops and in the type in which it is written. The tile
     is passed on as a value: the FIFO goes, and the reader's copy of the tile. The reader's other inputs are read in the writer's
     loops, next to the write, or in front of the loop that does not move them. Not folded: a reader that is not element-wise, and
-    an input that does not move with the innermost loop where the writer has reductions around the write.
+    an input that does not move with the innermost loop where the writer has reductions around the write; and a reader that needs
+    a loop of its own behind the last term of sums whose tile the writer computes at once.
 
     The merged task computes one after the other, so tasks are folded only while that takes no more cycles than `limit` and little
     longer than the longer one alone (`stc.design_space.folding`), and only as far as one task may do their multiply-accumulates at
@@ -97,11 +98,19 @@ class _Pair:
 
     def may_fold(self) -> bool:
         """Whether they may be one task, as far as they take: what layers end with stays one of its own."""
-        return self.fits_one_task() and not any(ENDS_LAYERS.on(task) for task in (self.writer, self.reader.task))
+        is_last = any(ENDS_LAYERS.on(task) for task in (self.writer, self.reader.task))
+        return self.fits_one_task() and self.keeps_pipeline() and not is_last
 
     def fits_one_task(self) -> bool:
         """Whether a task may do as many multiply-accumulates at once as both do (emission rule 18)."""
         return multiply_accumulates(self.writer) + multiply_accumulates(self.reader.task) <= MAX_MULTIPLY_ACCUMULATES
+
+    def keeps_pipeline(self) -> bool:
+        """Whether loops that reduce, with the write in a branch behind the last term, stay pipelined: where the writer computes a
+        tile of sums at once, so does the reader. A loop there would have all iterations around it wait for one another."""
+        made = self.write.value.owner
+        is_at_once = isinstance(made, linalg.GenericOp) and cycles_once(made) == 1
+        return not (is_at_once and isinstance(self.write.parent_op(), scf.IfOp)) or cycles_once(self.reader.generic) == 1
 
     def merge(self, names: UniqueNames) -> TaskOp:
         """The one task, in place of both."""

@@ -122,7 +122,8 @@ class ChooseParallelism(FindingPass):
     and several copies what each takes seldom, word by word in turn (`stc.ports`, `interleave-loads`);
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
-    where rows are too few for copies of so many lanes, parts of each copy take groups in turn (`stc.dealt`);
+    where rows are too few for copies of so many lanes, or fewer copies of what follows do, parts of each copy take groups in turn
+    (`stc.dealt`);
     `layers` (default 1): how many a launch will compute one after the other, before what is behind the last (`stc.ends_layers`);
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
