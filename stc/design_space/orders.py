@@ -106,8 +106,8 @@ it arrives."""
 
 
 def _kept(computation: Computation, plan: LoopPlan) -> LoopPlan:
-    """`plan` with longer tiles, where a streamed operand would come again and again: read once, it is kept as a whole. What comes
-    as long as a launch says cannot be.
+    """`plan` with longer tiles, where a streamed operand would come again and again: read once, it is kept as a whole. One of
+    run-time length cannot be, and is left as it is.
 
     The order of loops stays: an operand of which all is needed for the first result is waited for in either way. Terms of a sum are
     added in the same order, but a longer tile may have other partial sums (`expand-partial-sums`).

@@ -386,24 +386,26 @@ def _given_back(state: _State, others: Iterable[_State], budget: _Budget) -> _St
 
 
 def _dealt_instead(state: _State, family: Family) -> Iterator[_State]:
-    """With fewer copies of a family, the fewest first, each dealt to parts, so that what has parts is as fast as before; the others
-    have as few lanes as keep up with that."""
+    """With fewer copies of a family, each dealt to parts of a group each, where that makes as many tasks of what has parts: it is
+    as fast as before. The others have as few lanes and rows as keep up with it, or are as fast as they were. Nothing where
+    computations of the family have different numbers of groups, or of tasks."""
     dealt = [work for work in family if work.dealt_extent > 1]
-    before = state.chosen[family[0].name].copies
-    if not dealt or any(state.chosen[work.name].parts > 1 for work in dealt):
+    kinds = {(work.dealt_extent, state.chosen[work.name].tasks) for work in dealt}
+    if len(kinds) != 1:
         return
-    for copies in divisors(before):
-        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=before // copies) for work in dealt}
-        if copies == before or not all(may_be(work, parts[work.name]) for work in dealt):
-            continue
+    ((groups, tasks),) = kinds
+    copies, before = tasks // groups, state.chosen[family[0].name].copies
+    if tasks % groups == 0 and copies < before:
+        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=groups) for work in dealt}
         slowest = max(work.cycles(parts[work.name]) for work in dealt)
-        kept = {work.name: _keeping_up(work, copies, slowest) for work in family if work not in dealt}
+        kept = {work.name: _keeping_up(work, copies, max(slowest, state.cycles(work))) for work in family if work not in dealt}
         yield state.changed({**kept, **parts})
 
 
 def _keeping_up(work: Work, copies: int, cycles: int) -> Parallelism:
-    """With as few lanes of each copy as take no more than so many cycles; else those that take the fewest."""
-    possible = [Parallelism(lanes, copies) for lanes in _possible(work, copies)[0]]
+    """With as few points of each copy as take no more than so many cycles; else those that take the fewest."""
+    lanes, rows = _possible(work, copies)
+    possible = [Parallelism(lane, copies, row) for lane in lanes for row in rows]
     possible = [each for each in possible if may_be(work, each)] or [begun_with(work, copies)]
     return min(possible, key=lambda each: (max(work.cycles(each), cycles), each.points))
 

@@ -13,6 +13,8 @@ from stc.manifest.schema import SCHEMA_VERSION, Manifest
 from stc.user_files import json_of, reason_of
 
 MANIFEST = "manifest.json"
+RETIRED = {"memory": ("sharing",)}
+"""Fields of older manifests, by object: nothing reads them any more."""
 
 
 def to_json(manifest: Manifest) -> str:
@@ -33,6 +35,9 @@ def from_json(text: str, source: str = MANIFEST) -> Manifest:
     version = value.get("schema_version")
     if version != SCHEMA_VERSION:
         raise CompileError(f"field 'schema_version' is {version!r}", where=source, accepted=str(SCHEMA_VERSION))
+    for name, retired in RETIRED.items():
+        if isinstance(inner := value.get(name), dict):
+            value[name] = {key: entry for key, entry in inner.items() if key not in retired}
     manifest = decode(Manifest, value, "", source)
     check_manifest(manifest, source)
     return manifest

@@ -76,6 +76,16 @@ class Port:
         """The bundle that it comes through, and in which direction: those of one bundle and direction take turns."""
         return self.bundle or self.name, self.direction
 
+    @property
+    def channel(self) -> int | str:
+        """The memory channel behind it: its bank; one of its own where that is not known."""
+        return self.name if self.bank is None else self.bank
+
+    @property
+    def padded_word_bytes(self) -> float:
+        """Bytes of a word with its part of the padding."""
+        return self.bytes / self.words
+
 
 @dataclass(frozen=True)
 class Scalar:

@@ -1,6 +1,6 @@
 """External memory by channels: where buffers lie, which channels ports have in common, and how fast words come from one.
 
-One answer for all who ask: the emitted project (which links ports), the sizing of FIFOs, and the simulation.
+One answer for all who ask: the emitted project (which links ports), the simulation, and, of the rate alone, the sizing of FIFOs.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ LEAST_WORD_BITS = 32
 OF_NO_PLATFORM = "none"
 MOST = 1 << 53
 """Numbers up to here are exact in JSON, too."""
-RETIRED = {"": ("multiplier",), "memory": ("read_latency_cycles",)}
+RETIRED = {"": ("multiplier",), "memory": ("read_latency_cycles", "sharing")}
 """Keys of older files, by table: nothing reads them, and projects keep files that have them."""
 
 

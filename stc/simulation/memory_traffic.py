@@ -123,7 +123,7 @@ def estimated_channels(manifest: Manifest, cycles: Mapping[str, int | None]) -> 
             if port.name in in_loops:
                 words = moved.get(port.name, 0) / word_bytes(port)
                 busy[port.mover] = busy.get(port.mover, 0.0) + words * pace[port.name]
-                brought += words * port.bytes / port.words
+                brought += words * port.padded_word_bytes
         known = cycles.get(kernel.name)
         most = sum(busy.values()) if known is None else min(sum(busy.values()), known)
         least = min(most, max([brought / rate, *busy.values()]))

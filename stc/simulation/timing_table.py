@@ -63,7 +63,7 @@ def timing_table(manifest: Manifest, options: SimulationOptions) -> str:
 def linked_table(manifest: Manifest) -> str:
     """The channel behind each port, whose traffic a run then counts. Apart: simulators of older projects do not know such lines."""
     linked = [(kernel, port) for kernel in manifest.kernels for port in kernel.ports if manifest.memory and port.bank is not None]
-    return "".join(f"linked {port.name} {traffic_name(kernel, port.bank)} {word_bytes(port)}\n" for kernel, port in linked)
+    return "".join(f"linked {port.name} {traffic_name(kernel, port.channel)} {word_bytes(port)}\n" for kernel, port in linked)
 
 
 def _fifo_line(name: str, depth: int, stream: Stream | None) -> str:
@@ -111,13 +111,13 @@ def _some(names: list[str]) -> str:
     return shown if len(names) <= 8 else f"{shown}, ... ({len(names)} FIFOs)"
 
 
-def _channels(kernel: Kernel) -> dict[int | None, str]:
-    """The channels that its ports share as they need them: names by bank. Kernels run one after the other, each from cycle 0 on."""
-    shared = shared_channels((port.bank, port.mover) for port in kernel.ports)
-    return {port.bank: traffic_name(kernel, port.bank) for port in kernel.ports if port.bank in shared}
+def _channels(kernel: Kernel) -> dict[int | str, str]:
+    """The names of the channels that its ports share as they need them. Kernels run one after the other, each from cycle 0 on."""
+    shared = shared_channels((port.channel, port.mover) for port in kernel.ports)
+    return {channel: traffic_name(kernel, channel) for channel in sorted(shared, key=str)}
 
 
-def traffic_name(kernel: Kernel, channel: int | None) -> str:
+def traffic_name(kernel: Kernel, channel: int | str) -> str:
     """What a run calls the traffic of a kernel in a channel: each kernel begins at cycle 0."""
     return f"{kernel.name}.{channel}"
 
@@ -126,7 +126,7 @@ def cycles_between_words(kernel: Kernel, manifest: Manifest) -> dict[str, float]
     """Cycles between two words of each port, by its name, as the simulation is told."""
     memory = manifest.memory
     rate = memory.channel_bytes_per_cycle if memory is not None else float("inf")
-    return {port.name: cycles_per_word(port.bytes / port.words, rate) for port in kernel.ports}
+    return {port.name: cycles_per_word(port.padded_word_bytes, rate) for port in kernel.ports}
 
 
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions
         pace = cycles_between_words(kernel, manifest)
         for port in kernel.ports:
             beat = f"{pace[port.name]:.{BEAT_DIGITS}f}"
-            channel = f" {channels[port.bank]} {port.bytes / port.words:.{BEAT_DIGITS}f}" if port.bank in channels else ""
+            channel = f" {channels[port.channel]} {port.padded_word_bytes:.{BEAT_DIGITS}f}" if port.channel in channels else ""
             yield f"port {port.name} {memory.read_latency} {beat} {memory.burst_words} {memory.outstanding_bursts}{channel}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}
     for loop in kernel.schedule:

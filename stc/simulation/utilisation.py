@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
-from stc.manifest.schema import Kernel, Manifest, Port, Task, TaskWork
+from stc.manifest.element_types import word_bytes
+from stc.manifest.schema import Kernel, Manifest, Task, TaskWork
 from stc.simulation.simulation_result import MEMORY, SimulationResult, TaskTime
 from stc.simulation.timing_table import cycles_between_words
 from stc.simulation.waiting import waiting_of
@@ -138,30 +139,26 @@ class _Ports:
     def moving(self, moves: Mapping[str, int]) -> float:
         """Cycles that the bytes by port which a task moves take at least: of a bundle and direction one after the other, those
         of a channel no faster than it brings them."""
-        movers, channels = defaultdict[tuple[str, str], float](float), defaultdict[int | None, float](float)
+        movers, channels = defaultdict[tuple[str, str], float](float), defaultdict[int | str, float](float)
         for name, size in moves.items():
             port = self.kernel.port(name)
-            words = size / _word_bytes(port)
+            words = size / word_bytes(port)
             movers[port.mover] += words * self.cycles[name]
-            channels[port.bank] += size / self._channel
+            channels[port.channel] += words * port.padded_word_bytes / self._channel
         return max([0.0, *movers.values(), *channels.values()])
 
     def bytes_per_cycle(self, names: Iterable[str]) -> float:
         """The most that these ports move in a cycle: no channel more than it sustains."""
-        rates: dict[int | None, dict[tuple[str, str], float]] = {}
+        rates: dict[int | str, dict[tuple[str, str], float]] = {}
         for port in map(self.kernel.port, names):
-            of_channel = rates.setdefault(port.bank, {})
-            of_channel[port.mover] = max(of_channel.get(port.mover, 0.0), _word_bytes(port) / self.cycles[port.name])
+            of_channel = rates.setdefault(port.channel, {})
+            of_channel[port.mover] = max(of_channel.get(port.mover, 0.0), port.padded_word_bytes / self.cycles[port.name])
         return sum(min(self._channel, sum(movers.values())) for movers in rates.values())
 
     @property
     def _channel(self) -> float:
         """Bytes that a channel brings in a cycle."""
         return self.manifest.memory.channel_bytes_per_cycle if self.manifest.memory is not None else inf
-
-
-def _word_bytes(port: Port) -> float:
-    return port.bytes / port.words
 
 
 def _port_words(task: Task) -> str:

@@ -451,4 +451,3 @@ def test_an_operand_of_run_time_size_that_would_come_again_is_not_kept_in_part()
 
     plan = plan_loops(computation, TileSizes(16, 128), {3: 64}, queries_outside)
     assert plan.order[0] == 1 and plan.tile == (1, 1, 1, 64)
-

@@ -149,7 +149,16 @@ def test_copies_are_parts_where_that_leaves_more_for_others(groups: int, copies:
     last = Work("z2", 512, 512, Counts(dsp=1), 256, 1, False, 2, after=(Dependence("n1", 1.0, 1.0, 1.0),))
     chosen = shortest_parallelism([before, behind, reader, last], within(8 * TASK + 260))
     assert chosen["b1"] == Parallelism(LANES, copies, parts=8 // copies)
-    assert chosen["n1"].copies == copies and chosen["z2"].lanes == (32 if copies == 8 else 64)
+    assert (chosen["n1"].copies, chosen["z2"].lanes) == (copies, 32 if copies == 8 else 64)
+
+
+def test_copies_stay_where_groups_differ() -> None:
+    """Two products that have a number of copies in common, of four groups and of two."""
+    first, second = turned(product("b1"), product("c1", "b1"))
+    works = [replace(first, dealt_extent=4), replace(second, dealt_extent=2)]
+    reader = Work("n1", 64, 64, Counts(dsp=5), 8, 64, True, 1, after=(Dependence("c1", 0.0, 1.0, 0.05),), task=Counts(dsp=20))
+    chosen = shortest_parallelism([*works, reader], within(8 * TASK + 260))
+    assert {each.copies for each in chosen.values()} == {8} and {each.parts for each in chosen.values()} == {1}
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -61,6 +61,13 @@ def test_impossible_memory(value: Any, field: str, number: float) -> None:
     assert f"field 'memory.{field}' is {number}" in refused(value)
 
 
+def test_a_field_that_nothing_reads_any_more(value: Any) -> None:
+    """A project of before says how ports share a channel."""
+    expected = from_json(json.dumps(value))
+    value["memory"]["sharing"] = "arbitrated"
+    assert from_json(json.dumps(value)) == expected
+
+
 def test_unknown_choice(value: Any) -> None:
     value["kernels"][0]["ports"][0]["kind"] = "magic"
     assert "'kernels[0].ports[0].kind' is 'magic'; accepted: input or parameter" in refused(value)

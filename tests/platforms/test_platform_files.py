@@ -215,13 +215,13 @@ def test_a_file_of_a_user(written: Callable[[str], str]) -> None:
 
 def test_a_copy_that_an_older_version_kept(written: Callable[[str], str], capsys: pytest.CaptureFixture[str]) -> None:
     """It is used as it is, with one warning for each thing, however often it is read."""
-    retired = '[multiplier]\nkind = "DSP48E2"\n\n[memory]\nread_latency_cycles = 75'
+    retired = '[multiplier]\nkind = "DSP48E2"\n\n[memory]\nread_latency_cycles = 75\nsharing = "equal"'
     older = changed("^dsp = 1248", "dsp = 1247").replace("[memory]", retired)
     path = written(older)
     for _ in range(2):
         assert load_platform(path).whole.dsp == 1247
     assert capsys.readouterr().err.splitlines() == [
-        f"warning: {path}: nothing reads multiplier or memory.read_latency_cycles any more",
+        f"warning: {path}: nothing reads multiplier or memory.read_latency_cycles or memory.sharing any more",
         f"warning: {path}: not the figures that stc's own 'kv260' has now; those of the file count",
     ]
 

@@ -82,6 +82,11 @@ def test_an_estimate_says_how_long_ports_could_be_busy_together_and_one_after_th
     slow = replace(made, memory=MemoryTiming(250.0, 100, 90.0, 16, 16, 0.0))   # which brings 1.5 words a cycle, of two ports
     (shared, _) = (estimated_channels(slow, {"top": 1000}) or pytest.fail()).channels
     assert (shared.busy, shared.busy_most, shared.idle) == (100, 150, 900)
+    (shared, _) = (estimated_channels(slow, {"top": 90}) or pytest.fail()).channels   # no longer busy than it takes
+    assert (shared.busy, shared.busy_most, shared.idle) == (90, 90, 0)
+    padded = replace(made, kernels=(replace(made.kernels[0], ports=tuple(replace(each, bytes=80 * each.words) for each in ports)),))
+    (shared, _) = (estimated_channels(padded, {"top": 1000}) or pytest.fail()).channels
+    assert (shared.busy, shared.busy_most) == (200, 200)   # 150 words of 80 bytes with their padding, of 60 a cycle
 
 
 def test_ports_of_one_bundle_take_turns() -> None:

@@ -78,6 +78,22 @@ def test_ports_of_one_bundle_take_turns_and_those_of_one_channel_share_it() -> N
     assert others.possible_bytes == pytest.approx(2 * 200 * 51.2)
 
 
+def test_padding_takes_time_and_ports_of_no_known_bank_share_nothing() -> None:
+    """Words of 64 bytes with 16 of padding each: as many words, in a quarter more time."""
+    padded = [replace(port(name, 100), bytes=8000, bank=bank) for name, bank in (("w", 0), ("b", 0), ("w", None), ("b", None))]
+    moves = {"w": 6400, "b": 640}
+    together = estimated(400, design(MULTIPLIES, moves, *padded[:2]))
+    assert together.tasks[0].moving == pytest.approx(110 * 80 / 51.2) and together.possible_bytes == pytest.approx(400 * 51.2)
+    apart = estimated(400, design(MULTIPLIES, moves, *padded[2:]))
+    assert apart.tasks[0].moving == pytest.approx(100 * 80 / 51.2) and apart.possible_bytes == pytest.approx(2 * 400 * 51.2)
+
+
+def test_narrow_ports_of_a_wide_channel_have_what_both_move() -> None:
+    narrow = [replace(port(name, 100), lanes=2, bytes=800) for name in ("w", "b")]
+    use = estimated(200, design(MULTIPLIES, {"w": 800, "b": 80}, *narrow))
+    assert use.tasks[0].moving == pytest.approx(100) and use.possible_bytes == pytest.approx(200 * 16)
+
+
 def test_sizes_are_those_of_the_run() -> None:
     work = replace(MULTIPLIES, size="mul(pos<=10, 16)")
     made = design(work)

@@ -115,6 +115,80 @@ dataflow.kernel @pipelined() {
 
 // -----
 
+// A reader of one iteration is in the pipeline.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#once = #dataflow.schedule<tile = [2], order = [0], unroll = [2], vector = []>
+#twice = #dataflow.schedule<tile = [2], order = [0], unroll = [2], vector = []>
+!T = tensor<2xf32>
+!A = !itensor.itensor<2xf32, iter_space: [] * [], iter_map: () -> (0)>
+dataflow.kernel @at_once() {
+  %e, %e_1 = "test.op"() : () -> (!A, !A)
+  %f = dataflow.task @f outs(%out = %e : !A) -> !A {
+    %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c4 = arith.constant 4 : index  %z = tensor.empty() : !T
+    %sum, %done = scf.for %k = %c0 to %c4 step %c2 iter_args(%s = %z, %to = %out) -> (!T, !A) {
+      %v = "test.op"() : () -> !T
+      %t = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%v : !T) outs(%s : !T)
+        attrs = {stc.schedule = #once} { ^bb0(%x: f32, %y: f32):  %a = arith.addf %x, %y : f32  linalg.yield %a : f32 } -> !T
+      %last = arith.cmpi eq, %k, %c2 : index
+      %w = scf.if %last -> (!A) {
+        %written = itensor.write %t into %to[] : !T -> !A
+        scf.yield %written : !A
+      } else { scf.yield %to : !A }
+      scf.yield %t, %w : !T, !A
+    }
+    dataflow.yield %done : !A
+  }
+  %g = dataflow.task @g ins(%p = %f : !A) outs(%out = %e_1 : !A) -> !A {
+    %a = itensor.read %p[] : !A -> !T  %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%a : !T)
+      outs(%n : !T) attrs = {stc.schedule = #twice} { ^bb0(%x: f32, %y: f32): linalg.yield %x : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+}
+
+// CHECK-LABEL: @at_once(
+// CHECK: dataflow.task @f_and_g outs(
+
+// -----
+
+// There is no pipeline where the writer needs two iterations, too.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#once = #dataflow.schedule<tile = [2], order = [0], unroll = [1], vector = []>
+#twice = #dataflow.schedule<tile = [2], order = [0], unroll = [1], vector = []>
+!T = tensor<2xf32>
+!A = !itensor.itensor<2xf32, iter_space: [] * [], iter_map: () -> (0)>
+dataflow.kernel @one_by_one() {
+  %e, %e_1 = "test.op"() : () -> (!A, !A)
+  %f = dataflow.task @f outs(%out = %e : !A) -> !A {
+    %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c4 = arith.constant 4 : index  %z = tensor.empty() : !T
+    %sum, %done = scf.for %k = %c0 to %c4 step %c2 iter_args(%s = %z, %to = %out) -> (!T, !A) {
+      %v = "test.op"() : () -> !T
+      %t = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%v : !T) outs(%s : !T)
+        attrs = {stc.schedule = #once} { ^bb0(%x: f32, %y: f32):  %a = arith.addf %x, %y : f32  linalg.yield %a : f32 } -> !T
+      %last = arith.cmpi eq, %k, %c2 : index
+      %w = scf.if %last -> (!A) {
+        %written = itensor.write %t into %to[] : !T -> !A
+        scf.yield %written : !A
+      } else { scf.yield %to : !A }
+      scf.yield %t, %w : !T, !A
+    }
+    dataflow.yield %done : !A
+  }
+  %g = dataflow.task @g ins(%p = %f : !A) outs(%out = %e_1 : !A) -> !A {
+    %a = itensor.read %p[] : !A -> !T  %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%a : !T)
+      outs(%n : !T) attrs = {stc.schedule = #twice} { ^bb0(%x: f32, %y: f32): linalg.yield %x : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+}
+
+// CHECK-LABEL: @one_by_one(
+// CHECK: dataflow.task @f_and_g outs(
+
+// -----
+
 // A vector along the rows is read outside the writer's loop over columns.
 #maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>]
 #s = #dataflow.schedule<tile = [4, 2], order = [0, 1], unroll = [1, 1], vector = []>

@@ -110,7 +110,8 @@ class _Pair:
         tile of sums at once, so does the reader. A loop there would have all iterations around it wait for one another."""
         made = self.write.value.owner
         is_at_once = isinstance(made, linalg.GenericOp) and cycles_once(made) == 1
-        return not (is_at_once and isinstance(self.write.parent_op(), scf.IfOp)) or cycles_once(self.reader.generic) == 1
+        is_last_term = isinstance(self.write.parent_op(), scf.IfOp)
+        return not (is_at_once and is_last_term and cycles_once(self.reader.generic) > 1)
 
     def merge(self, names: UniqueNames) -> TaskOp:
         """The one task, in place of both."""

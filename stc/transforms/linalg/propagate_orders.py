@@ -95,7 +95,8 @@ class PropagateOrders(ModulePass):
         self, loops: GenericLoops, plan: LoopPlan, lanes: int, unrolled: int, *, is_shared: bool = False
     ) -> list[list[int]]:
         """Vector shapes where so many `lanes` of the loop `unrolled` were decided: an input along them comes all at once, and sums
-        on shared multipliers leave as wide as they are wanted, since all are there; other operands `self.lanes` wide."""
+        on shared multipliers may leave so, since all are there (readers say how wide: `vectorize-streams`); other operands
+        `self.lanes` wide."""
         shapes: list[list[int]] = []
         for index, dims in enumerate(loops.operand_dims):
             if not dims:
