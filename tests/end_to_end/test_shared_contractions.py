@@ -35,6 +35,24 @@ def mlp():
     return Mlp(), (torch.randn(1, 24),)
 """
 FORMAT = "bits=8,group=12,activations=group"
+COPIES = """[stc.parallelism]
+up_max_abs = { lanes = 1, copies = 1 }
+up_scale = { lanes = 1, copies = 1 }
+up_reciprocal = { lanes = 1, copies = 1 }
+up_quantise = { lanes = 3, copies = 1 }
+up_matmul0 = { lanes = 12, copies = 1 }
+up_matmul1 = { lanes = 2, copies = 1 }
+gate_matmul0 = { lanes = 12, copies = 1 }
+gate_matmul1 = { lanes = 2, copies = 1 }
+up_select = { lanes = 3, copies = 1 }
+down_max_abs = { lanes = 1, copies = 1 }
+down_scale = { lanes = 1, copies = 1 }
+down_reciprocal = { lanes = 1, copies = 1 }
+down_quantise = { lanes = 2, copies = 1 }
+down_matmul0 = { lanes = 12, copies = 2 }
+down_matmul1 = { lanes = 3, copies = 2 }
+down_add = { lanes = 4, copies = 2 }
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +64,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def shared(source: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Groups of 12: tokens of no power of two, for `down` of 3 groups and so of another number of sums than `up`. With
-    more ports each copy of `down` would have parts."""
+    """Groups of 12: tokens of no power of two, for `down` of 3 groups and so of another number of sums than `up`. It has two
+    copies, where a search gives it a part for each group."""
     folder = tmp_path_factory.mktemp("contractions") / "shared"
-    options = PipelineOptions(quantize=FORMAT, budget="dsp=90,ports=10", weight_ports="in-turn", contractions="shared")
+    (given := folder.with_name("given.toml")).write_text(COPIES)
+    options = PipelineOptions(quantize=FORMAT, weight_ports="in-turn", contractions="shared", schedule=str(given))
     compile_model(CompileRequest(source, options=options), folder)
     return folder
 
@@ -73,11 +92,10 @@ def test_copies_of_the_last_one_compute_on_the_multipliers_of_both_first_ones(sh
     assert not [name for name in work if name.endswith("matmul0")]
 
 
-def test_parts_of_a_copy_take_groups_in_turn(shared: Path, source: str, tmp_path: Path) -> None:
+def test_parts_of_a_copy_take_groups_in_turn(source: str, tmp_path: Path) -> None:
     """Of 3 groups each part of a copy of `down` has one, and a task; two of the six are those of `up` and `gate`."""
-    given = (shared / "schedule.toml").read_text().partition("[stc.parallelism]")[2].partition("\n\n")[0]
-    changed, count = re.subn("(down_matmul0 = .*copies = 2)", r"\1, parts = 3", given)
-    (tmp_path / "given.toml").write_text("[stc.parallelism]" + changed)
+    changed, count = re.subn("(down_matmul0 = .*copies = 2)", r"\1, parts = 3", COPIES)
+    (tmp_path / "given.toml").write_text(changed)
     options = PipelineOptions(quantize=FORMAT, weight_ports="in-turn", contractions="shared", schedule=str(tmp_path / "given.toml"))
     compile_model(CompileRequest(source, options=options), tmp_path / "out")
     (kernel,) = read_manifest(tmp_path / "out").kernels
@@ -87,18 +105,27 @@ def test_parts_of_a_copy_take_groups_in_turn(shared: Path, source: str, tmp_path
     assert simulate(tmp_path / "out", optimisation=0).passed
 
 
+def test_the_search_gives_each_group_a_part(source: str, tmp_path: Path) -> None:
+    """Then rows of `down` come one word after the other, and what reads them has one copy."""
+    options = PipelineOptions(quantize=FORMAT, budget="dsp=90,ports=10", weight_ports="in-turn", contractions="shared")
+    compile_model(CompileRequest(source, options=options), tmp_path / "out")
+    chosen = tomllib.loads((tmp_path / "out" / "schedule.toml").read_text())["stc"]["parallelism"]
+    assert (chosen["down_matmul0"]["copies"], chosen["down_matmul0"]["parts"], chosen["down_matmul1"]["copies"]) == (1, 3, 1)
+    assert simulate(tmp_path / "out", optimisation=0).passed
+
+
 def test_the_array_is_a_unit(shared: Path) -> None:
     """It starts by itself; what it gets and sends leads to the other unit and back."""
     (kernel,) = read_manifest(shared).kernels
     rest, array = kernel.units
-    parts = [f"{name}{part}" for name in ("array", "array_2") for part in ("", "_hand_out", "_send", "_take_apart")]
+    parts = [f"{name}{part}" for name in ("array", "array_2") for part in ("", "_hand_out", "_send")]
     assert (rest.starts, array.starts) == (True, False) and sorted(array.tasks) == sorted(parts)
     linked = (shared / "connectivity.cfg").read_text()
     ends = re.findall(r"^stream_connect=(\w+)_1\.(\w+):(\w+)_1\.", linked, re.MULTILINE)
     assert {(one, other) for one, _, other in ends} == {(rest.name, array.name), (array.name, rest.name)}
     assert {"array_weights", "array_2_weights"} <= {stream for one, stream, _ in ends if one == rest.name}
     text = (shared / "kernel.cpp").read_text()
-    assert text.count("style=frp") == 4, "the loops of the sums and of their lanes flush"
+    assert text.count("style=frp") == 2, "the loops of the sums flush"
 
 
 def test_a_schedule_gives_it_back(shared: Path, source: str, tmp_path: Path, stc: Stc) -> None:
@@ -136,10 +163,10 @@ def faulty(shared: Path, folder: Path, pattern: str, text: str) -> SimulationRes
 
 def test_a_sum_too_few_is_seen(shared: Path, tmp_path: Path) -> None:
     """What `down` waits for does not come: the last sum of `up` is handed to nobody."""
-    ran = faulty(shared, tmp_path / "few", r"(void array_hand_out\(.*?token < )18;", r"\g<1>15;")
+    ran = faulty(shared, tmp_path / "few", r"(void array_hand_out\(.*?token < )6;", r"\g<1>5;")
     assert ran.values.outcome == "deadlock"
     assert "waits to read fifo 'up_matmul0_stream': " in str(ran.values.explanation)
-    assert "15 tokens written, 15 read; writer is array_hand_out" in str(ran.values.explanation)
+    assert "5 tokens written, 5 read; writer is array_hand_out" in str(ran.values.explanation)
 
 
 def test_parts_in_another_order_are_seen(shared: Path, tmp_path: Path) -> None:
