@@ -359,12 +359,10 @@ def _alone(step: _State, before: _State, name: str) -> _State | None:
 
 
 def _tried(state: _State, name: str) -> Iterator[_State]:
-    """More lanes, more rows, a few numbers of copies, more parts, and parts of all in its family."""
+    """More lanes, more rows, a few numbers of copies, and more parts."""
     work = state.works[name]
     yield from islice(_undealt(state, work, copies_in_luts=True), 2 + MOST_COPY_STEPS)
     yield from _dealt(state, work)
-    if work.dealt_extent > 1:
-        yield from _in_groups(state, state.families[work.family])
 
 
 def _lean(state: _State, budget: _Budget) -> _State:
@@ -373,7 +371,7 @@ def _lean(state: _State, budget: _Budget) -> _State:
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
         state = _given_back(state, (state.changed({work.name: each}) for each in _fewer(work, state.chosen[work.name])), budget)
     for family in state.families.values():
-        state = _given_back(state, _in_groups(state, family), budget)
+        state = _given_back(state, _dealt_instead(state, family), budget)
     return state
 
 
@@ -387,28 +385,25 @@ def _given_back(state: _State, others: Iterable[_State], budget: _Budget) -> _St
     return state
 
 
-def _in_groups(state: _State, family: Family) -> Iterator[_State]:
-    """With no more copies of a family, the fewest first, each dealt to parts of a group each, where that makes no fewer tasks of
-    what has parts: it is as fast as before, or faster. The others have as few lanes and rows as keep up with it, or are as fast as
-    they were. Nothing where computations of the family have different numbers of groups, or of tasks."""
+def _dealt_instead(state: _State, family: Family) -> Iterator[_State]:
+    """With fewer copies of a family, the fewest first, each dealt to parts, so that what has parts is as fast as before; the others
+    have as few lanes as keep up with that."""
     dealt = [work for work in family if work.dealt_extent > 1]
-    kinds = {(work.dealt_extent, state.chosen[work.name].tasks) for work in dealt}
-    if len(kinds) != 1:
+    before = state.chosen[family[0].name].copies
+    if not dealt or any(state.chosen[work.name].parts > 1 for work in dealt):
         return
-    ((groups, tasks),) = kinds
-    for copies in divisors(state.chosen[family[0].name].copies):
-        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=groups) for work in dealt}
-        if copies * groups < tasks or parts[dealt[0].name] == state.chosen[dealt[0].name]:
+    for copies in divisors(before):
+        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=before // copies) for work in dealt}
+        if copies == before or not all(may_be(work, parts[work.name]) for work in dealt):
             continue
         slowest = max(work.cycles(parts[work.name]) for work in dealt)
-        kept = {work.name: _keeping_up(work, copies, max(slowest, state.cycles(work))) for work in family if work not in dealt}
+        kept = {work.name: _keeping_up(work, copies, slowest) for work in family if work not in dealt}
         yield state.changed({**kept, **parts})
 
 
 def _keeping_up(work: Work, copies: int, cycles: int) -> Parallelism:
-    """With as few points of each copy as take no more than so many cycles; else those that take the fewest."""
-    lanes, rows = _possible(work, copies)
-    possible = [Parallelism(lane, copies, row) for lane in lanes for row in rows]
+    """With as few lanes of each copy as take no more than so many cycles; else those that take the fewest."""
+    possible = [Parallelism(lanes, copies) for lanes in _possible(work, copies)[0]]
     possible = [each for each in possible if may_be(work, each)] or [begun_with(work, copies)]
     return min(possible, key=lambda each: (max(work.cycles(each), cycles), each.points))
 
