@@ -6,7 +6,7 @@ import heapq
 import sys
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import islice
 from typing import TypeAlias
 
@@ -386,19 +386,17 @@ def _given_back(state: _State, others: Iterable[_State], budget: _Budget) -> _St
 
 
 def _dealt_instead(state: _State, family: Family) -> Iterator[_State]:
-    """With fewer copies of a family, the fewest first, each dealt to parts, so that what has parts is as fast as before; the others
-    have as few lanes as keep up with that."""
+    """With fewer copies of a family, each dealt to parts of a group each, as many tasks as before: what has parts is as fast, and
+    the others have few lanes. Nothing where numbers of groups differ, or do not divide the copies."""
     dealt = [work for work in family if work.dealt_extent > 1]
-    before = state.chosen[family[0].name].copies
-    if not dealt or any(state.chosen[work.name].parts > 1 for work in dealt):
+    before, groups = state.chosen[family[0].name].copies, {work.dealt_extent for work in dealt}
+    if len(groups) != 1 or before % min(groups) or any(state.chosen[work.name].parts > 1 for work in dealt):
         return
-    for copies in divisors(before):
-        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=before // copies) for work in dealt}
-        if copies == before or not all(may_be(work, parts[work.name]) for work in dealt):
-            continue
-        slowest = max(work.cycles(parts[work.name]) for work in dealt)
-        kept = {work.name: _keeping_up(work, copies, slowest) for work in family if work not in dealt}
-        yield state.changed({**kept, **parts})
+    copies = before // min(groups)
+    parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=work.dealt_extent) for work in dealt}
+    slowest = max(work.cycles(parts[work.name]) for work in dealt)
+    kept = {work.name: _keeping_up(work, copies, slowest) for work in family if work not in dealt}
+    yield state.changed({**kept, **parts})
 
 
 def _keeping_up(work: Work, copies: int, cycles: int) -> Parallelism:
@@ -457,7 +455,8 @@ def _dealt(state: _State, work: Work) -> Iterator[_State]:
     """With more parts of each copy."""
     now = state.chosen[work.name]
     more = (replace(now, parts=parts) for parts in divisors(work.dealt_extent) if parts > now.parts)
-    yield from (state.changed({work.name: each}) for each in islice(filter(partial(may_be_dealt, work), more), 1))
+    fitting = (each for each in more if may_be_dealt(work, each))
+    yield from (state.changed({work.name: each}) for each in islice(fitting, 1))
 
 
 Family: TypeAlias = tuple[Work, ...]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -131,7 +132,7 @@ class _Ports:
     kernel: Kernel
     manifest: Manifest
 
-    @property
+    @cached_property
     def cycles(self) -> dict[str, float]:
         """Cycles between two words of each port, by its name."""
         return cycles_between_words(self.kernel, self.manifest)
