@@ -6,7 +6,7 @@ import heapq
 import sys
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import TypeAlias
 
@@ -359,10 +359,12 @@ def _alone(step: _State, before: _State, name: str) -> _State | None:
 
 
 def _tried(state: _State, name: str) -> Iterator[_State]:
-    """More lanes, more rows, a few numbers of copies, and more parts."""
+    """More lanes, more rows, a few numbers of copies, more parts, and parts of all in its family."""
     work = state.works[name]
     yield from islice(_undealt(state, work, copies_in_luts=True), 2 + MOST_COPY_STEPS)
     yield from _dealt(state, work)
+    if work.dealt_extent > 1:
+        yield from _in_groups(state, state.families[work.family])
 
 
 def _lean(state: _State, budget: _Budget) -> _State:
@@ -371,7 +373,7 @@ def _lean(state: _State, budget: _Budget) -> _State:
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
         state = _given_back(state, (state.changed({work.name: each}) for each in _fewer(work, state.chosen[work.name])), budget)
     for family in state.families.values():
-        state = _given_back(state, _dealt_instead(state, family), budget)
+        state = _given_back(state, _in_groups(state, family), budget)
     return state
 
 
@@ -385,23 +387,28 @@ def _given_back(state: _State, others: Iterable[_State], budget: _Budget) -> _St
     return state
 
 
-def _dealt_instead(state: _State, family: Family) -> Iterator[_State]:
-    """With fewer copies of a family, each dealt to parts of a group each, as many tasks as before: what has parts is as fast, and
-    the others have few lanes. Nothing where numbers of groups differ, or do not divide the copies."""
+def _in_groups(state: _State, family: Family) -> Iterator[_State]:
+    """With no more copies of a family, the fewest first, each dealt to parts of a group each, where that makes no fewer tasks of
+    what has parts: it is as fast as before, or faster. The others have as few lanes and rows as keep up with it, or are as fast as
+    they were. Nothing where computations of the family have different numbers of groups, or of tasks."""
     dealt = [work for work in family if work.dealt_extent > 1]
-    before, groups = state.chosen[family[0].name].copies, {work.dealt_extent for work in dealt}
-    if len(groups) != 1 or before % min(groups) or any(state.chosen[work.name].parts > 1 for work in dealt):
+    kinds = {(work.dealt_extent, state.chosen[work.name].tasks) for work in dealt}
+    if len(kinds) != 1:
         return
-    copies = before // min(groups)
-    parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=work.dealt_extent) for work in dealt}
-    slowest = max(work.cycles(parts[work.name]) for work in dealt)
-    kept = {work.name: _keeping_up(work, copies, slowest) for work in family if work not in dealt}
-    yield state.changed({**kept, **parts})
+    ((groups, tasks),) = kinds
+    for copies in divisors(state.chosen[family[0].name].copies):
+        parts = {work.name: replace(state.chosen[work.name], copies=copies, parts=groups) for work in dealt}
+        if copies * groups < tasks or parts[dealt[0].name] == state.chosen[dealt[0].name]:
+            continue
+        slowest = max(work.cycles(parts[work.name]) for work in dealt)
+        kept = {work.name: _keeping_up(work, copies, max(slowest, state.cycles(work))) for work in family if work not in dealt}
+        yield state.changed({**kept, **parts})
 
 
 def _keeping_up(work: Work, copies: int, cycles: int) -> Parallelism:
-    """With as few lanes of each copy as take no more than so many cycles; else those that take the fewest."""
-    possible = [Parallelism(lanes, copies) for lanes in _possible(work, copies)[0]]
+    """With as few points of each copy as take no more than so many cycles; else those that take the fewest."""
+    lanes, rows = _possible(work, copies)
+    possible = [Parallelism(lane, copies, row) for lane in lanes for row in rows]
     possible = [each for each in possible if may_be(work, each)] or [begun_with(work, copies)]
     return min(possible, key=lambda each: (max(work.cycles(each), cycles), each.points))
 
@@ -455,8 +462,7 @@ def _dealt(state: _State, work: Work) -> Iterator[_State]:
     """With more parts of each copy."""
     now = state.chosen[work.name]
     more = (replace(now, parts=parts) for parts in divisors(work.dealt_extent) if parts > now.parts)
-    fitting = (each for each in more if may_be_dealt(work, each))
-    yield from (state.changed({work.name: each}) for each in islice(fitting, 1))
+    yield from (state.changed({work.name: each}) for each in islice(filter(partial(may_be_dealt, work), more), 1))
 
 
 Family: TypeAlias = tuple[Work, ...]

@@ -152,6 +152,16 @@ def test_copies_are_parts_where_that_leaves_more_for_others(groups: int, copies:
     assert (chosen["n1"].copies, chosen["z2"].lanes) == (copies, 32 if copies == 8 else 64)
 
 
+def test_two_side_by_side_get_parts_together() -> None:
+    """38 words of rows each: two copies have a port each, 19 would have more than there are, and so would two copies of 7 parts;
+    parts of one of both alone are no faster."""
+    first, second = turned(product("b1", columns=38 * LANES), product("c1", columns=38 * LANES))
+    works = [replace(each, dealt_extent=7, memory=(replace(each.memory[0], is_dealt=True),)) for each in (first, second)]
+    last = Work("z2", 1, 1, Counts(dsp=1), 1, 1, False, 2, after=tuple(Dependence(name, 1.0, 1.0, 1.0) for name in ("b1", "c1")))
+    chosen = shortest_parallelism([*works, last], within(40 * TASK, ports=20))
+    assert chosen["b1"] == chosen["c1"] == Parallelism(LANES, 1, parts=7)
+
+
 def test_copies_stay_where_groups_differ() -> None:
     """Two products that have a number of copies in common, of four groups and of two."""
     first, second = turned(product("b1"), product("c1", "b1"))

@@ -22,8 +22,9 @@ SHORT = ("--target", DECODER, "--max-seq", 8, "--budget", "dsp=700", "--quantize
 
 
 def test_all_of_a_model_by_one_option(tmp_path: Path, stc: Stc) -> None:
-    """Two layers and the head in one launch for each token, on multipliers that they share; tokens are PyTorch's."""
-    configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2, n_embd=16, vocab_size=40)
+    """Two layers and the head in one launch for each token, on multipliers that they share; tokens are PyTorch's. The vocabulary is
+    filled up to 64: a copy's part of it is whole words of a port, as those of the layers are, whose ports bring it in turn then."""
+    configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2, n_embd=16, vocab_size=61)
     said = ("--tokens", "5,17", "--max-new-tokens", 3, "--check", "--json")
     ended = stc("generate", folder, *SHORT, *said, "--out", out := tmp_path / "out")
     assert ended.code == 0, ended
