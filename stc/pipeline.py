@@ -311,13 +311,12 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "lower-linalg-to-loops",
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
-                "build-adder-trees{floats-only=true}",  # whose latency decides what follows
+                "build-adder-trees",  # whose latency decides what follows
                 f'expand-partial-sums{{platform="{options.platform}"}}',
                 "fuse-fills",  # behind what knows sums by what sets them
                 f'fuse-writes{{platform="{options.platform}"}}',  # before reads, for which it matters what an iteration takes
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
                 f'sink-reads{{platform="{options.platform}"}}',
-                "build-adder-trees",  # behind what looks for nests of loops alone
                 *units,
                 *layers,  # behind fusion, which is within a layer; before directives, which loops over layers get, too
                 "hoist-constants",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import FloatAttr, MemRefType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
@@ -18,10 +18,12 @@ from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_bounds, loops_between
 from stc.dialects.dataflow import TaskOp
 
-Combiner: TypeAlias = arith.AddfOp | arith.MulfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.MinnumfOp
-COMBINERS = (arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp)
+Combiner: TypeAlias = (
+    arith.AddiOp | arith.AddfOp | arith.MulfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.MinnumfOp
+)
+COMBINERS = (arith.AddiOp, arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp)
 _ROUNDING = (arith.AddfOp, arith.MulfOp)
-_NEUTRAL: dict[type[Operation], float] = {arith.AddfOp: 0.0, arith.MulfOp: 1.0}
+_NEUTRAL: dict[type[Operation], float] = {arith.AddiOp: 0, arith.AddfOp: 0.0, arith.MulfOp: 1.0}
 MOST_POINTS = 1 << 20
 
 
@@ -46,7 +48,7 @@ class Accumulator:
 
     @property
     def rounds(self) -> bool:
-        """Whether another order of combining gives another rounding; false for maxima and minima."""
+        """Whether another order of combining gives another rounding; false for integers, maxima and minima."""
         return isinstance(self.combiner, _ROUNDING)
 
     @property
@@ -101,7 +103,7 @@ def _summand(
 def _is_neutral(fill: memref.StoreOp, combiner: Combiner) -> bool:
     """Whether combining with the filled value again changes nothing."""
     constant = fill.value.owner
-    if not isinstance(constant, arith.ConstantOp) or not isinstance(constant.value, FloatAttr):
+    if not isinstance(constant, arith.ConstantOp) or not isinstance(constant.value, FloatAttr | IntegerAttr):
         return False
     neutral = _NEUTRAL.get(type(combiner))
     return neutral is None or constant.value.value.data == neutral

@@ -1,6 +1,5 @@
 // RUN: stc-opt %s -p 'build-adder-trees' --split-input-file | filecheck %s
 // RUN: stc-opt %s -p 'build-adder-trees{reassociate=false}' --split-input-file | filecheck %s --check-prefix KEPT
-// RUN: stc-opt %s -p 'build-adder-trees{floats-only=true}' --split-input-file | filecheck %s --check-prefix FLOATS
 
 // Five terms, which no power of two is: two pairs, then both of them, then the fifth, which waited for two levels.
 dataflow.kernel @five() {
@@ -21,10 +20,6 @@ dataflow.kernel @five() {
     } {stc.label = "fc_i"}
   }
 }
-
-// FLOATS-LABEL: @five(
-// FLOATS-NOT: sum_terms
-// FLOATS: {stc.label = "fc_k", stc.unroll = 0 : i32}
 
 // CHECK-LABEL: @five(
 // CHECK: scf.for %i
@@ -208,9 +203,6 @@ dataflow.kernel @floats() {
     } {stc.label = "sum_k", stc.unroll = 0 : i32}
   }
 }
-
-// FLOATS-LABEL: @floats(
-// FLOATS: sum_terms
 
 // CHECK-LABEL: @floats(
 // CHECK: [[P:%.*]] = arith.mulf

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'build-adder-trees{floats-only=true},expand-partial-sums,fuse-reads' | filecheck %s
+// RUN: stc-opt %s -p 'build-adder-trees,expand-partial-sums,fuse-reads' | filecheck %s
 // RUN: stc-opt %s -p 'expand-partial-sums,fuse-reads,build-adder-trees' | filecheck %s --check-prefix BEHIND
 
 // A row that arrives in tokens of four: behind a tree a sum waits for one adder, so 8 partial sums are enough for an iteration in

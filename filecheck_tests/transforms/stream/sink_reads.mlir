@@ -96,3 +96,89 @@ dataflow.kernel @more() {
 
 // CHECK-LABEL: @more(
 // CHECK-NOT: scf.if
+
+// -----
+
+// The nest stores the token in each iteration, before it loads it: once is enough. What is loaded first, or stored to besides, would
+// hold another; a buffer of the nest has it in one iteration only. In one iteration nothing is won: the read stays outside.
+dataflow.kernel @stored_inside() {
+  %in = stream.create @in : !stream.stream<vector<2xf32>, depth: 2>
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<2xf32>, depth: 2>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %x = memref.alloc() : memref<1x2xf32>  %y = memref.alloc() : memref<2xf32>  %z = memref.alloc() : memref<2xf32>
+    %u = memref.alloc() : memref<2xf32>  %s = memref.alloc() : memref<4xf32>
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<2xf32>, depth: 2>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %inside = arith.constant 0 : index
+        vector.store %v, %x[%inside, %inside] : memref<1x2xf32>, vector<2xf32>
+        %a = memref.load %x[%c0, %c1] : memref<1x2xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      } {stc.label = "alone_j"}
+    }
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<2xf32>, depth: 2>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %a = memref.load %y[%c1] : memref<2xf32>
+        vector.store %v, %y[%c0] : memref<2xf32>, vector<2xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      } {stc.label = "loaded_j"}
+    }
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<2xf32>, depth: 2>
+      scf.for %j = %c0 to %c4 step %c1 {
+        vector.store %v, %z[%c0] : memref<2xf32>, vector<2xf32>
+        %a = memref.load %z[%c1] : memref<2xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      } {stc.label = "twice_j"}
+    }
+    "memref.copy"(%y, %z) : (memref<2xf32>, memref<2xf32>) -> ()
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<2xf32>, depth: 2>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %own = memref.alloc() : memref<2xf32>
+        vector.store %v, %own[%c0] : memref<2xf32>, vector<2xf32>
+        %a = memref.load %own[%c1] : memref<2xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      } {stc.label = "own_j"}
+    }
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<2xf32>, depth: 2>
+      scf.for %j = %c0 to %c1 step %c1 {
+        vector.store %v, %u[%c0] : memref<2xf32>, vector<2xf32>
+        %a = memref.load %u[%c1] : memref<2xf32>
+        memref.store %a, %s[%i] : memref<4xf32>
+      } {stc.label = "once_j"}
+    }
+  }
+}
+
+// CHECK-LABEL: @stored_inside(
+// CHECK: scf.for %i
+// CHECK-NEXT: scf.for %j
+// CHECK-NEXT: [[FIRST:%.*]] = arith.cmpi eq, %j, %c0
+// CHECK-NEXT: scf.if [[FIRST]] {
+// CHECK-NEXT: [[V:%.*]] = stream.read %p
+// CHECK-NEXT: vector.store [[V]], %x[%c0, %c0]
+// CHECK-NEXT: }
+// CHECK-NEXT: memref.load %x[%c0, %c1]
+// CHECK: {stc.label = "alone_j"}
+// CHECK: stream.read %p
+// CHECK-NEXT: scf.for
+// CHECK-NOT: scf.if
+// CHECK: {stc.label = "loaded_j"}
+// CHECK: stream.read %p
+// CHECK-NEXT: scf.for
+// CHECK-NOT: scf.if
+// CHECK: {stc.label = "twice_j"}
+// CHECK: stream.read %p
+// CHECK-NEXT: scf.for
+// CHECK-NOT: scf.if
+// CHECK: {stc.label = "own_j"}
+// CHECK: [[TOKEN:%.*]] = stream.read %p
+// CHECK-NEXT: vector.store [[TOKEN]], %u[%c0]
+// CHECK-NEXT: scf.for
+// CHECK-NOT: scf.if
+// CHECK: {stc.label = "once_j"}

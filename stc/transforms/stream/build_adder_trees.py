@@ -40,11 +40,10 @@ class BuildAdderTrees(ModulePass):
     and so on, rounded no worse. The largest or smallest of numbers is found in a tree as well, whose comparisons have stages of
     their own.
 
-    Trees of floats come before `expand-partial-sums` and `fuse-reads`: with a chain of so many stages between one iteration and the
-    next, these would take other decisions. Those of integers, whose chains take none, come behind what looks for nests of loops.
+    Trees come before `expand-partial-sums` and `fuse-reads`, which would take other decisions with a chain of so many stages
+    between one iteration and the next, and before `fuse-fills`: a sum of integers has a single term once a tree has added all.
 
-    Options: `floats-only` (default false: integers, too); `reassociate` (default true), without which sums of floats keep their
-    order.
+    Options: `reassociate` (default true), without which sums of floats keep their order.
 
         scf.for %k = %c0 to %c3 step %c1 {
           %p = ...
@@ -61,19 +60,13 @@ class BuildAdderTrees(ModulePass):
 
     name = "build-adder-trees"
 
-    floats_only: bool = False
     reassociate: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for found in [found for loop in task.walk() if (found := _lane_sum(loop)) is not None]:
-                if found.chain < found.count and self._takes(found):
+                if found.chain < found.count and (self.reassociate or not isinstance(found.add, arith.AddfOp)):
                     _build(found)
-
-    def _takes(self, found: _LaneSum) -> bool:
-        if isinstance(found.add, arith.AddfOp) and not self.reassociate:
-            return False
-        return isinstance(found.kind, AnyFloat) or not self.floats_only
 
 
 # What is added up at once ---------------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ class ExpandPartialSums(ModulePass):
 
     Partial sums round differently from one sum (no worse: fewer terms each), in an order that is fixed: of P partial sums, number
     n mod P takes iteration n of the reduction (numbered through its loops in the pipelined nest, from 0 in each run of the nest);
-    neighbours are then added, (s0 + s1) + (s2 + s3) and so on. Maxima and minima are the same in any order.
+    neighbours are then added, (s0 + s1) + (s2 + s3) and so on. Maxima and minima are the same in any order. Sums of integers
+    stay as they are: their adders take no cycle to wait for.
 
     Options: `platform` (default u55c), whose cycle operators are scheduled for; `reassociate` (default true), without which sums
     and products of floats keep their order, and their interval.
@@ -67,8 +68,13 @@ class ExpandPartialSums(ModulePass):
         clock_ns = load_platform(self.platform).cycle_ns
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for sums in list(accumulators(task)):
-                if self.reassociate or not sums.rounds:
+                if _has_stages(sums) and (self.reassociate or not sums.rounds):
                     _expand(sums, clock_ns)
+
+
+def _has_stages(sums: Accumulator) -> bool:
+    """Not sums of integers: their adder is done in its cycle, and few of them are registers in the end (`hls-directives`)."""
+    return not isinstance(sums.combiner, arith.AddiOp)
 
 
 def _expand(sums: Accumulator, clock_ns: float) -> None:

@@ -31,9 +31,10 @@ class FuseFills(ModulePass):
     with the loops outside (`sink-reads`). Values are the same, bit for bit.
 
     Fused where each nest sets all of the buffer, and the one that adds does so to each entry once in each iteration of the loops
-    that reduce, whatever the data. Sums, products, minima and maxima of floats are, that begin with what changes nothing, in loops
-    of constant bounds; what is summed as integers, or up to a run-time position, is set before. The pass stands behind
-    `expand-partial-sums`, which knows sums by what sets them.
+    that reduce, whatever the data. Sums, products, minima and maxima are, that begin with what changes nothing, in loops of
+    constant bounds; what is summed up to a run-time position is set before. Where no loop reduces, as behind an adder tree of all
+    terms (`build-adder-trees`), a sum of integers is its one term. The pass stands behind `expand-partial-sums`, which knows sums
+    by what sets them.
 
         scf.for %j = %c0 to %c8 step %c1 { memref.store %zero, %sum[%j] : memref<8xf32> }
         scf.for %k = %c0 to %c4 step %c1 {
@@ -95,19 +96,22 @@ def _reducing(sums: Accumulator, loops: Sequence[scf.ForOp]) -> list[scf.ForOp]:
 
 
 def _fuse(sums: Accumulator, fill: scf.ForOp, loops: Sequence[scf.ForOp]) -> None:
-    begun = _begun(sums, loops)
-    sums.combiner.operands = [begun if value is sums.load.res else value for value in sums.combiner.operands]
+    if not (reducing := _reducing(sums, loops)) and isinstance(sums.combiner, arith.AddiOp):   # of floats, 0.0 + -0.0 is another
+        Rewriter.replace_op(sums.combiner, [], [value for value in sums.combiner.operands if value is not sums.load.res])
+    else:
+        begun = _begun(sums, loops[-1], reducing)
+        sums.combiner.operands = [begun if value is sums.load.res else value for value in sums.combiner.operands]
     if not sums.load.res.uses:   # a sum of one term
         Rewriter.erase_op(sums.load)
     Rewriter.erase_op(fill)
 
 
-def _begun(sums: Accumulator, loops: Sequence[scf.ForOp]) -> SSAValue:
+def _begun(sums: Accumulator, innermost: scf.ForOp, reducing: Sequence[scf.ForOp]) -> SSAValue:
     """What is added to: the constant in the first iteration of the loops that reduce, then what the buffer holds; the constant
     where no loop reduces."""
-    builder = Builder(InsertPoint.at_start(loops[-1].body.block))
+    builder = Builder(InsertPoint.at_start(innermost.body.block))
     constant = builder.insert(sums.begin.clone()).result
-    firsts = [(loop.body.block.args[0], constant_of(loop.lb)) for loop in _reducing(sums, loops)]
+    firsts = [(loop.body.block.args[0], constant_of(loop.lb)) for loop in reducing]
     if not firsts:
         return constant
     first = all_equal(builder, firsts)

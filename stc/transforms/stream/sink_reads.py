@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -10,7 +10,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import Pure
@@ -22,6 +22,7 @@ from stc.analysis.stream_transfers import perfect_nest
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.platform import load_platform
+from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import where_equal
 
 
@@ -33,7 +34,8 @@ class SinkReads(ModulePass):
     there, under a guard, all loops are one perfect nest, which the vendor's tool makes one pipeline of.
 
     Only tokens that go to local buffers are moved, where nothing follows the nest, and where the pipeline saves more than sums wait
-    for if they come up again across iterations of the loop (`stc.analysis.recurrences`).
+    for if they come up again across iterations of the loop (`stc.analysis.recurrences`). A vector that the nest stores in each
+    iteration again, to a buffer that holds nothing else, is stored where it is read, wherever that is.
 
     Options: `platform` (default u55c), whose cycle operators are scheduled for.
 
@@ -68,7 +70,8 @@ class SinkReads(ModulePass):
 
 
 def _reads_before_nest(loop: scf.ForOp) -> tuple[list[Operation], tuple[scf.ForOp, ...]] | None:
-    """What `loop` does before the nest that ends its body, and the loops of that nest; None where that is anything but reads."""
+    """What `loop` reads before the nest that ends its body, with what stores it, there or in the nest, and the loops of that nest;
+    None where it does anything else."""
     effects = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
     if len(effects) < 2 or loop.iter_args or is_unrolled(loop) or not isinstance(nest := effects[-1], scf.ForOp):
         return None
@@ -77,8 +80,30 @@ def _reads_before_nest(loop: scf.ForOp) -> tuple[list[Operation], tuple[scf.ForO
     moved = [op for op in loop.body.block.ops if op in effects[:-1] or (isinstance(op, vector.ExtractOp) and op.vector in tokens)]
     if loops is None or any(trip_count(inner) == 0 for inner in loops) or not all(map(_is_read, moved)):
         return None
+    moved += _stored_inside(tokens, loops[-1].body.block)
     users = [use.operation for op in moved for result in op.results for use in result.uses]
     return (moved, loops) if all(user in moved for user in users) else None
+
+
+def _stored_inside(tokens: Collection[SSAValue], body: Block) -> list[Operation]:
+    """What stores one of `tokens`, which are read outside, in each iteration again: to a buffer that holds nothing else, before
+    that is loaded."""
+    return [op for op in body.ops if isinstance(op, vector.StoreOp) and op.vector in tokens and _is_read(op) and _is_kept(op, body)]
+
+
+def _is_kept(store: vector.StoreOp, body: Block) -> bool:
+    """Whether nothing else changes the buffer, which is there before `body`, and what loads from it in there comes later."""
+    others = {use.operation for use in store.base.uses} - {store}
+    is_around = isinstance(made := store.base.owner, memref.AllocOp) and not body.is_ancestor(made)
+    are_loads = all(isinstance(other, memref.LoadOp | vector.LoadOp) for other in others)
+    return is_around and are_loads and all(_is_behind(other, store) for other in others if body.is_ancestor(other))
+
+
+def _is_behind(other: Operation, op: Operation) -> bool:
+    """Whether `other`, in the block of `op` or a loop in there, comes later."""
+    assert op.parent is not None
+    around = op.parent.find_ancestor_op_in_block(other)
+    return around is not None and around is not op and op.is_before_in_block(around)
 
 
 def _is_read(op: Operation) -> bool:
@@ -106,7 +131,10 @@ def _sink(moved: Sequence[Operation], loops: Sequence[scf.ForOp], clock_ns: floa
         op.detach()
     is_faster = iterations > 1 and iterations * accumulation_interval(innermost, clock_ns) < before
     builder = _in_first_iteration(loops) if is_faster else Builder(InsertPoint.before(loops[0]))
-    builder.insert(list(moved))
+    for op in moved:
+        if isinstance(op, vector.StoreOp):   # of all of a buffer, where constants of the nest may have said
+            op.operands = [op.vector, op.base, *(index_constant(builder, 0) for _ in op.indices)]
+        builder.insert(op)
 
 
 def _in_first_iteration(loops: Sequence[scf.ForOp]) -> Builder:
