@@ -361,8 +361,8 @@ class PipelineRun:
         self.by_pass.append((stage, name, seconds))
 
 
-Observer = Callable[[Stage, str, ModuleOp], None]
-"""Called after each pass with the module as the pass left it."""
+Observer = Callable[[Stage, str, ModuleOp, object | None], None]
+"""Called after each pass with the module as the pass left it, and what it found (None where it finds nothing)."""
 
 
 def run_stages(
@@ -392,7 +392,7 @@ def run_stages(
             _require_legal(module, stage)
         run.add(stage.name, name, time.perf_counter() - begin)
         for observer in observers:
-            observer(stage, name, module)
+            observer(stage, name, module, found)
     return run
 
 

@@ -340,21 +340,21 @@ def _or_between(
         warn(f"there is room for more: searched once more within {more.search_within}")
         made, tries, found = replace(made, region=_exchange(module, original.clone().detach_region(0))), tries + 1, None
         try:
-            other = _made(start, more, progress, is_named=is_named)
+            other = _made(start, more, progress, is_named=is_named, faster_than=made.found.cycles)
         except CompileError as failure:  # whatever it is, there is a design
             reason = str(failure)
         else:
             found = fit_of_report(more, other.report, other.found.expected)
-            if not found.lacking and other.found.cycles < made.found.cycles:
+            if not found.lacking:
                 made, fit = other, found
                 made.report["budget"] = fit.report(tries, made.found.cycles)
                 continue
-            reason = f"that one is beyond the budget: {found.lacking}" if found.lacking else "the search finds none that is faster"
+            reason = f"that one is beyond the budget: {found.lacking}"
         warn(f"the design before is kept: {reason}")
         assert made.region is not None
         _exchange(module, made.region)
         made.report["budget"]["tries"] = tries
-        if found is None or not found.lacking:
+        if found is None:
             break
         before = found
     return made
@@ -367,8 +367,11 @@ def _exchange(module: ModuleOp, region: Region) -> Region:
     return own
 
 
-def _made(start: Start, options: PipelineOptions, progress: Progress, *, is_named: bool) -> _Made:
+def _made(
+    start: Start, options: PipelineOptions, progress: Progress, *, is_named: bool, faster_than: int | None = None
+) -> _Made:
     recorder = _recorder(start, options, progress, is_named=is_named)
+    recorder.faster_than = faster_than
     rest = as_stages(start.request.plan.steps(options)[start.begin :])
     return _Made(design_report(start.model.module, options, recorder, rest), options, recorder)
 
@@ -562,6 +565,8 @@ class Recorder:
     count: int = 0
     searched: Searched | None = None
     """What the search said of the design."""
+    faster_than: int | None = None
+    """Of a design that is to be faster, by the model of the search, than this many cycles: CompileError as soon as it is not."""
     formats: Mapping[str, LinearFormat | None] = field(default_factory=dict[str, "LinearFormat | None"])
     """How linear layers are quantised, by path of the module; empty where none was asked to be."""
     quantised: frozenset[str] | None = None
@@ -573,7 +578,9 @@ class Recorder:
     def begin(self, stage: Stage, name: str) -> None:
         self.progress(f"{stage.name}: {name}")
 
-    def __call__(self, stage: Stage, name: str, module: ModuleOp) -> None:
+    def __call__(self, stage: Stage, name: str, module: ModuleOp, found: object | None) -> None:
+        if isinstance(found, Searched) and self.faster_than is not None and found.cycles >= self.faster_than:
+            raise CompileError("the search finds none that is faster")
         if name == BEFORE_FUSION:
             self.before_unfused = intermediate_bytes(module)
         if name == VerifyStreams.name:  # no pass changes converters any more

@@ -70,6 +70,18 @@ def test_a_search_between_is_kept_if_its_design_fits(
     assert (out / "kernel.cpp").read_text() == (alone / "kernel.cpp").read_text()
 
 
+def test_a_search_that_finds_none_that_is_faster_ends_there(tmp_path: Path, mlp: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pass behind it runs again."""
+    options = PipelineOptions(budget="dsp=300", search_within="dsp=100")
+    again = replace(options, search_within="dsp=99")
+    monkeypatch.setattr("stc.tools.compile.searched_between", lambda _options, _fit, _before, tries: again if tries < 2 else None)
+    steps = list[str]()
+    report = compile_model(CompileRequest(mlp, options=options), tmp_path / "out", progress=steps.append)
+    assert report["budget"]["tries"] == 2
+    begun = [sum(step.endswith(f": {name}") for step in steps) for name in ("choose-parallelism", "distribute-parallel")]
+    assert begun == [2, 1], steps
+
+
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
