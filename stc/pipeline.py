@@ -361,8 +361,8 @@ class PipelineRun:
         self.by_pass.append((stage, name, seconds))
 
 
-Observer = Callable[[Stage, str, ModuleOp, object | None], None]
-"""Called after each pass with the module as the pass left it, and what it found (None where it finds nothing)."""
+Observer = Callable[[Stage, str, ModuleOp], None]
+"""Called after each pass with the module as the pass left it."""
 
 
 def run_stages(
@@ -371,13 +371,15 @@ def run_stages(
     sequence: Sequence[Stage],
     observers: Sequence[Observer] = (),
     begin_pass: Callable[[Stage, str], None] = lambda stage, name: None,
+    run: PipelineRun | None = None,
 ) -> PipelineRun:
-    """Run every pass of every stage on `module`, in place, and check the IR after each (`begin_pass` is told before).
+    """Run every pass of every stage on `module`, in place, and check the IR after each (`begin_pass` is told before). What is found
+    on the way is in `run`, where that is given.
 
     After a published stage, only the operations that may be left are. Raises CompileError where the input is refused, which the
     preconditions of all passes may do; any other exception is a defect of the pass it comes from.
     """
-    run, checks = PipelineRun(), Reverification()
+    run, checks = run or PipelineRun(), Reverification()
     if (violation := checks.unfit_for_passes(module)) is not None:
         raise refused(violation)
     for step in steps(sequence):
@@ -392,7 +394,7 @@ def run_stages(
             _require_legal(module, stage)
         run.add(stage.name, name, time.perf_counter() - begin)
         for observer in observers:
-            observer(stage, name, module, found)
+            observer(stage, name, module)
     return run
 
 

@@ -37,7 +37,7 @@ from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.manifest.bitstreams import SEPARATE
 from stc.manifest.schema import Manifest
-from stc.pipeline import PipelineOptions, Stage, stages
+from stc.pipeline import PipelineOptions, PipelineRun, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import LinearFormat
 from stc.simulation.memory_traffic import estimated_channels
@@ -463,7 +463,7 @@ def design_report(
     Figures that only other passes would have measured are None. CompileError where refused.
     """
     sequence = stages(options) if rest is None else rest
-    run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
+    run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer, recorder.run)
     recorder.formats = run.found.get(QuantizeLinear.name, {})
     if QuantizeLinear.name in run.found:
         require_known_formats(options.schedule, recorder.formats)
@@ -563,6 +563,8 @@ class Recorder:
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
     count: int = 0
+    run: PipelineRun = field(default_factory=PipelineRun)
+    """What the passes have found so far."""
     searched: Searched | None = None
     """What the search said of the design."""
     faster_than: int | None = None
@@ -578,8 +580,8 @@ class Recorder:
     def begin(self, stage: Stage, name: str) -> None:
         self.progress(f"{stage.name}: {name}")
 
-    def __call__(self, stage: Stage, name: str, module: ModuleOp, found: object | None) -> None:
-        if isinstance(found, Searched) and self.faster_than is not None and found.cycles >= self.faster_than:
+    def __call__(self, stage: Stage, name: str, module: ModuleOp) -> None:
+        if name == ChooseParallelism.name and self.faster_than is not None and self.run.found[name].cycles >= self.faster_than:
             raise CompileError("the search finds none that is faster")
         if name == BEFORE_FUSION:
             self.before_unfused = intermediate_bytes(module)

@@ -95,6 +95,7 @@ def run_or_reproduce(
     observers: Sequence[Observer] = (),
     begin_pass: Callable[[Stage, str], None] = lambda stage, name: None,
     path: Path | None = None,
+    run: PipelineRun | None = None,
 ) -> PipelineRun:
     """`run_stages`, where a defect of a pass becomes a reproducer file (at `path`) and `PassCrashed`, which names it."""
     begin, ready, begun = module.clone(), steps(sequence), 0
@@ -105,7 +106,7 @@ def run_or_reproduce(
         begin_pass(stage, name)
 
     try:
-        return run_stages(module, context, sequence, observers, count)
+        return run_stages(module, context, sequence, observers, count, run)
     except CompileError:
         raise
     except (Exception, SystemExit) as error:  # a pass may also call sys.exit: nothing would be written, and nothing said

@@ -227,8 +227,10 @@ def test_a_fault_of_the_device_is_caught(twins: Callable[[str], Twin], tmp_path:
     try:
         assert not agrees(faulty)
     except CompileError as error:
-        # Of a row that nobody wrote, in the first launch of decode or the one behind it.
-        assert re.fullmatch(rf"the logits behind position ({len(LONG) - 1}|{len(LONG)}) are no numbers", error.what)
+        # Of a row that nobody wrote, in the first launch of decode or the one behind it; or that this launch had just written,
+        # where the thread of the task that writes it was first.
+        no_numbers = rf"the logits behind position ({len(LONG) - 1}|{len(LONG)}) are no numbers"
+        assert re.fullmatch(rf"{no_numbers}|.* is read, which port \w+ wrote in this launch: the write may .*", error.what), error
 
 
 def test_a_stage_is_compared_where_rows_lie_behind(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:

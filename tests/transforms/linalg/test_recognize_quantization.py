@@ -232,7 +232,7 @@ def test_the_whole_pipeline_takes_it() -> None:
     golden, arguments = model.golden["out"], list(model.arguments.values())
     checked, ends = set[str](), {"name-ops", "pack-products", "tile-linalg", "insert-converters", "verify-streams", "lower-tasks"}
 
-    def check(stage: object, name: str, module: ModuleOp, found: object) -> None:
+    def check(stage: object, name: str, module: ModuleOp) -> None:
         if name in ends:
             checked.add(name)
             np.testing.assert_allclose(execute(module, arguments)[0], golden, rtol=0, atol=1e-6 * np.abs(golden).max())
