@@ -73,7 +73,7 @@ class ExpandPartialSums(ModulePass):
 
 
 def _has_stages(sums: Accumulator) -> bool:
-    """Not sums of integers: their adder is done in its cycle, and few of them are registers in the end (`hls-directives`)."""
+    """Whether a sum waits for its adder: one of integers is done in its cycle, and few sums are registers (`hls-directives`)."""
     return not isinstance(sums.combiner, arith.AddiOp)
 
 
