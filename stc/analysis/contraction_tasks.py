@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.generic_loops import GenericLoops, shape_of
-from stc.analysis.loops import constant_bounds
+from stc.analysis.loops import constant_bounds, is_before
 from stc.analysis.stream_transfers import Users, transfer_of, users_of_values, whole_token
 from stc.dialects.dataflow import TaskOp, YieldOp
 from stc.dialects.facts import SHARED
@@ -90,7 +90,7 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
     if factors.root.parent not in blocks or any(op.parent is not blocks[-1] for op in (fills[0], weights.root, sums.root)):
         return None
     before = (factors.root, weights.root, fills[0])
-    if not all(_is_before(op, generic) for op in before) or not generic.is_before_in_block(sums.root):
+    if not all(is_before(op, generic) for op in before) or not generic.is_before_in_block(sums.root):
         return None
     if _does_more(task, generic, fills[0]) or not _in_order(generic, (factors, weights, sums)):
         return None
@@ -119,12 +119,6 @@ def _loops_around(generic: GenericOp, task: TaskOp) -> tuple[scf.ForOp, ...] | N
         loops.insert(0, parent)
         parent = parent.parent_op()
     return tuple(loops)
-
-
-def _is_before(op: Operation, generic: GenericOp) -> bool:
-    """Whether `op` comes before what of its block is `generic`, or has it inside."""
-    around = op.parent.find_ancestor_op_in_block(generic) if op.parent is not None else None
-    return around is not None and op.is_before_in_block(around)
 
 
 def _does_more(task: TaskOp, generic: GenericOp, fill: FillOp) -> bool:

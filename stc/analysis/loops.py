@@ -112,6 +112,12 @@ def loops_between(op: Operation, root: Operation) -> list[scf.ForOp]:
 # Directives -----------------------------------------------------------------------------------------------------------
 
 
+def is_before(op: Operation, other: Operation) -> bool:
+    """Whether `op` comes before what of its block is `other`, or has it inside."""
+    around = op.parent.find_ancestor_op_in_block(other) if op.parent is not None else None
+    return around is not None and op.is_before_in_block(around)
+
+
 def pipeline_ii(loop: scf.ForOp) -> int | None:
     """The initiation interval of a pipelined loop, None for any other."""
     return PIPELINE.of(loop)

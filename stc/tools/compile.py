@@ -471,7 +471,6 @@ def design_report(
     recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
     _require_scales(recognised, recorder.parameters)
     _require_integers(recognised, recorder.packed)
-    recorder.searched = run.found.get(ChooseParallelism.name)
     found = {label.partition("#")[0]: result for label, result in run.found.items()}  # the last run of each
     streams, bounds, sizings = (found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
@@ -565,8 +564,6 @@ class Recorder:
     count: int = 0
     run: PipelineRun = field(default_factory=PipelineRun)
     """What the passes have found so far."""
-    searched: Searched | None = None
-    """What the search said of the design."""
     faster_than: int | None = None
     """Of a design that is to be faster, by the model of the search, than this many cycles: CompileError as soon as it is not."""
     formats: Mapping[str, LinearFormat | None] = field(default_factory=dict[str, "LinearFormat | None"])
@@ -576,6 +573,11 @@ class Recorder:
     packed: frozenset[str] = frozenset()
     """Those that come with integers of their own."""
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+
+    @property
+    def searched(self) -> Searched | None:
+        """What the search said of the design; None before it has run."""
+        return self.run.found.get(ChooseParallelism.name)
 
     def begin(self, stage: Stage, name: str) -> None:
         self.progress(f"{stage.name}: {name}")

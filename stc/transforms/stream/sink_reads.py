@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import Pure
 
 from stc.analysis.loop_schedules import buffer_of
-from stc.analysis.loops import constant_of, is_unrolled, trip_count
+from stc.analysis.loops import constant_of, is_before, is_unrolled, trip_count
 from stc.analysis.recurrences import accumulation_interval, pipeline_schedule
 from stc.analysis.stream_transfers import perfect_nest
 from stc.dialects import stream
@@ -96,14 +96,7 @@ def _is_kept(store: vector.StoreOp, body: Block) -> bool:
     others = {use.operation for use in store.base.uses} - {store}
     is_around = isinstance(made := store.base.owner, memref.AllocOp) and not body.is_ancestor(made)
     are_loads = all(isinstance(other, memref.LoadOp | vector.LoadOp) for other in others)
-    return is_around and are_loads and all(_is_behind(other, store) for other in others if body.is_ancestor(other))
-
-
-def _is_behind(other: Operation, op: Operation) -> bool:
-    """Whether `other`, in the block of `op` or a loop in there, comes later."""
-    assert op.parent is not None
-    around = op.parent.find_ancestor_op_in_block(other)
-    return around is not None and around is not op and op.is_before_in_block(around)
+    return is_around and are_loads and all(is_before(store, other) for other in others if body.is_ancestor(other))
 
 
 def _is_read(op: Operation) -> bool:
