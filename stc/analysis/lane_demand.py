@@ -37,7 +37,9 @@ class LaneDemand:
 
     A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
     operand's last dimension, and at least `default`. A stream is as wide as all its ports want: of unequal wishes the least, since
-    nothing is gained by bringing more than the other end takes. The tokens of an own kernel are what its C++ says.
+    nothing is gained by bringing more than the other end takes. What n streams are joined to (`concat`, `merge`) passes one token
+    a cycle of all n, so those that write them want n times the lanes that each computes. The tokens of an own kernel are what its
+    C++ says.
     """
 
     kernel: KernelOp
@@ -46,15 +48,21 @@ class LaneDemand:
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _extents: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _joined: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _updated: set[SSAValue] = field(init=False)
 
     def __post_init__(self) -> None:
         for op in self.kernel.walk():
             if op is not self.kernel:
                 self._unite_ports(op)
+        for op in self.kernel.body.block.ops:
+            if isinstance(op, ConcatOp | MergeOp):
+                joined = self._root(op.result)
+                self._joined[joined] = max(len(op.inputs), self._joined.get(joined, 1))
         for op in self.kernel.walk():
             if isinstance(op, ReadOp | WriteOp) and (lanes := required_lanes(op, self.default)) is not None:
                 stream = self._root(op.source if isinstance(op, ReadOp) else op.destination)
+                lanes *= self._joined.get(stream, 1) if isinstance(op, WriteOp) else 1
                 self._required[stream] = min(lanes, self._required.get(stream, lanes))
             elif isinstance(op, OwnKernelOp):
                 self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}

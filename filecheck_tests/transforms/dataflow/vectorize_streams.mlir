@@ -116,6 +116,90 @@ dataflow.kernel @as_scheduled() {
 
 // -----
 
+// A concatenation passes a token in a cycle: two tasks of 4 lanes each send vectors of 8, so that both go on in each cycle.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
+#wide = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>
+!T = tensor<16xf32>
+!A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+!J = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+dataflow.kernel @joined() {
+  %a, %b, %e, %e_1 = "test.op"() : () -> (!T, !T, !A, !A)
+  %x = dataflow.task @first ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %y = dataflow.task @second ins(%p = %b : !T) outs(%out = %e_1 : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %j = itensor.concat %x, %y at [0], [16] : !A, !A to !J
+  dataflow.task @behind ins(%p = %j : !J) {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
+    scf.for %i = %c0 to %c32 step %c16 {
+      %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #wide} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+}
+
+// CHECK-LABEL: @joined(
+// CHECK-COUNT-2: itensor.write {{.*}} : tensor<8xf32> ->
+// CHECK: itensor.concat %x, %y
+// CHECK: itensor.read %p[{{.*}} -> tensor<8xf32>
+
+// -----
+
+// Where what stands behind takes 4 entries at a time, vectors of 4 are enough.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
+#slow = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
+!T = tensor<16xf32>
+!A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+!J = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+dataflow.kernel @narrow() {
+  %a, %b, %e, %e_1 = "test.op"() : () -> (!T, !T, !A, !A)
+  %x = dataflow.task @first ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %y = dataflow.task @second ins(%p = %b : !T) outs(%out = %e_1 : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %j = itensor.concat %x, %y at [0], [16] : !A, !A to !J
+  dataflow.task @behind ins(%p = %j : !J) {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
+    scf.for %i = %c0 to %c32 step %c16 {
+      %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+}
+
+// CHECK-LABEL: @narrow(
+// CHECK-COUNT-2: itensor.write {{.*}} : tensor<4xf32> ->
+// CHECK: itensor.concat %x, %y
+// CHECK: itensor.read %p[{{.*}} -> tensor<4xf32>
+
+// -----
+
 // Rows of a cache come in halves, those of all heads before the others: they are put together to vectors as wide as those read.
 !C = !itensor.itensor<1x1x8xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
 !H = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [4, 1], iter_map: (d0, d1) -> (d1, 0, d0)>
