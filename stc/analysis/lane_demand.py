@@ -26,6 +26,7 @@ from stc.dialects.itensor import (
     WriteOp,
 )
 from stc.dialects.updates import is_inserted, is_updated
+from stc.iteration.vectorize import smallest_divisor
 
 ROUTING = (CastOp, ForkOp, ReassociateOp, ChunkOp, ConcatOp, SplitOp, MergeOp)
 """Ops whose operands and results carry tokens of one width."""
@@ -38,8 +39,8 @@ class LaneDemand:
     A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
     operand's last dimension, and at least `default`. A stream is as wide as all its ports want: of unequal wishes the least, since
     nothing is gained by bringing more than the other end takes. What n streams are joined to (`concat`, `merge`) passes one token
-    a cycle of all n, so those that write them want n times the lanes that each computes. The tokens of an own kernel are what its
-    C++ says.
+    a cycle of all n, so those that write them want n times the lanes that each computes, or the next number that divides the
+    last extent. The tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp
@@ -55,6 +56,9 @@ class LaneDemand:
         for op in self.kernel.walk():
             if op is not self.kernel:
                 self._unite_ports(op)
+        for value in {*self._parent, *self._parent.values()}:
+            root = self._root(value)
+            self._extents[root] = gcd(self._extents.get(root, 0), _last_extent(value))
         for op in self.kernel.body.block.ops:
             if isinstance(op, ConcatOp | MergeOp):
                 joined = self._root(op.result)
@@ -62,13 +66,11 @@ class LaneDemand:
         for op in self.kernel.walk():
             if isinstance(op, ReadOp | WriteOp) and (lanes := required_lanes(op, self.default)) is not None:
                 stream = self._root(op.source if isinstance(op, ReadOp) else op.destination)
-                lanes *= self._joined.get(stream, 1) if isinstance(op, WriteOp) else 1
+                if isinstance(op, WriteOp) and (count := self._joined.get(stream, 1)) > 1:
+                    lanes = smallest_divisor(self._extents[stream], count * lanes)
                 self._required[stream] = min(lanes, self._required.get(stream, lanes))
             elif isinstance(op, OwnKernelOp):
                 self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}
-        for value in {*self._parent, *self._parent.values()}:
-            root = self._root(value)
-            self._extents[root] = gcd(self._extents.get(root, 0), _last_extent(value))
         ports = zip(self.kernel.inputs, self.kernel.arguments, strict=True)
         results = zip(self.kernel.outputs, self.kernel.terminator.arguments, strict=True)
         self._updated = {self._root(inside) for outside, inside in ports if is_updated(outside)}

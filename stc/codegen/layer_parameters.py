@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from stc.codegen.design import Design, PortDesign
 from stc.codegen.manifest_builder import buffer_names
-from stc.codegen.parameters import Recipe, parameter_file, recipe_of
+from stc.codegen.parameters import Recipe, parameter_files, recipe_of
 from stc.manifest.layouts import differing
 from stc.manifest.model_schema import BufferLayout
 
@@ -25,9 +25,11 @@ class PackedParameter:
     design: Design
     port: PortDesign
 
-    def words(self, parameters: Mapping[str, np.ndarray]) -> bytes:
-        """`layout.bytes`, from parameters by `stc.name`."""
-        return parameter_file(self.port, self.design.host, parameters).data
+
+def packed_words(packed: Sequence[PackedParameter], parameters: Mapping[str, np.ndarray]) -> Iterator[bytes]:
+    """Of each of `packed` the `layout.bytes`, from parameters by `stc.name`."""
+    files = parameter_files([(each.port, each.design.host) for each in packed], parameters)
+    return (file.data for file in files)
 
 
 def packed_parameters(designs: Mapping[str, Design], layouts: Mapping[str, Mapping[str, BufferLayout]]) -> list[PackedParameter]:

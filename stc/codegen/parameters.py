@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import networkx
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
@@ -32,14 +33,19 @@ class DataFile:
         return digest(self.data)
 
 
-def parameter_file(port: PortDesign, plan: HostPlan, parameters: Mapping[str, np.ndarray]) -> DataFile:
-    """The packed words of a parameter port, padded with zeros to the buffer's size."""
-    source, layout = port.buffer.source, port.buffer.layout
-    assert source is not None and layout is not None
-    tensor = evaluate(source, plan.function, parameters)
-    words = pack(tensor.astype(numpy_type(port.element.name), copy=False), layout.order, port.lanes, port.buffer.shape)
-    data = word_bytes(words, port.element.bits)
-    return DataFile(f"parameters/{port.name}.bin", data + bytes(port.bytes - len(data)))
+def parameter_files(
+    ports: Iterable[tuple[PortDesign, HostPlan]], parameters: Mapping[str, np.ndarray]
+) -> Iterator[DataFile]:
+    """For each of `ports`, which move parameters, in this order: its packed words, padded with zeros to the buffer's size. What
+    several parameters are computed from is computed once."""
+    ports = list(ports)
+    sources = [(port.buffer.source, plan.function) for port, plan in ports if port.buffer.source is not None]
+    for (port, _), tensor in zip(ports, evaluate_each(sources, parameters), strict=True):
+        buffer, element = port.buffer, port.element
+        assert buffer.layout is not None
+        words = pack(tensor.astype(numpy_type(element.name), copy=False), buffer.layout.order, port.lanes, buffer.shape)
+        data = word_bytes(words, element.bits)
+        yield DataFile(f"parameters/{port.name}.bin", data + bytes(port.bytes - len(data)))
 
 
 def golden_file(draw: str, name: str, element_type: str, shape: tuple[int, ...], array: np.ndarray) -> DataFile:
@@ -59,7 +65,8 @@ def allowed_file(draw: str, name: str, allowed: np.ndarray) -> DataFile:
 
 def constant_file(name: str, value: SSAValue, plan: HostPlan, parameters: Mapping[str, np.ndarray]) -> DataFile:
     """A tensor that depends on parameters and constants alone, row-major."""
-    return DataFile(f"constants/{name}.bin", np.ascontiguousarray(evaluate(value, plan.function, parameters)).tobytes())
+    (array,) = evaluate([value], plan.function, parameters)
+    return DataFile(f"constants/{name}.bin", np.ascontiguousarray(array).tobytes())
 
 
 @dataclass(frozen=True)
@@ -73,37 +80,56 @@ class Recipe:
 
 def recipe_of(value: SSAValue, function: func.FuncOp) -> Recipe:
     """That of a tensor that depends on parameters and constants alone."""
-    names, computed = _computed(value, function)
+    names, computed = _computed([value], function)
     for operation in computed.walk():
         for held in (*operation.results, *(arg for region in operation.regions for block in region.blocks for arg in block.args)):
             held.name_hint = None
     return Recipe(names, str(computed))
 
 
-def evaluate(value: SSAValue, function: func.FuncOp, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
-    """A tensor that depends on parameters and constants alone, by the reference semantics of linalg."""
-    names, computed = _computed(value, function)
-    arrays = [_parameter(name, parameters) for name in names]
-    return arrays[0] if isinstance(value, BlockArgument) else execute(computed, arrays)[0]
+def evaluate(values: Sequence[SSAValue], function: func.FuncOp, parameters: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """Tensors that depend on parameters and constants alone, by the reference semantics of linalg."""
+    names, computed = _computed(values, function)
+    return execute(computed, [_parameter(name, parameters) for name in names])
 
 
-def _computed(value: SSAValue, function: func.FuncOp) -> tuple[tuple[str, ...], func.FuncOp]:
-    """The parameters that `value` depends on, and the function that computes it from them."""
-    needed = _slice_of(value)
+def _computed(values: Sequence[SSAValue], function: func.FuncOp) -> tuple[tuple[str, ...], func.FuncOp]:
+    """The parameters that `values` depend on, and the function that computes them from those."""
+    needed = set[SSAValue]().union(*map(_slice_of, values))
     arguments = [argument for argument in function.body.block.args if argument in needed]
     body = Block(arg_types=[argument.type for argument in arguments])
     mapping: dict[SSAValue, SSAValue] = dict(zip(arguments, body.args, strict=True))
     for operation in function.body.block.ops:
         if any(result in needed for result in operation.results):
             body.add_op(operation.clone(mapping))
-    body.add_op(func.ReturnOp(mapping[value]))
-    types = ([argument.type for argument in arguments], [value.type])
+    body.add_op(func.ReturnOp(*(mapping[value] for value in values)))
+    types = ([argument.type for argument in arguments], [value.type for value in values])
     names = tuple(argument_name(function, argument.index) for argument in arguments)
     made = func.FuncOp("parameter", types, Region(body))
     said = [VALUES.retained(entry_of(function.arg_attrs, argument.index)) for argument in arguments]
     if any(said):
         made.arg_attrs = ArrayAttr([DictionaryAttr(entry) for entry in said])
     return names, made
+
+
+def evaluate_each(sources: Sequence[tuple[SSAValue, func.FuncOp]], parameters: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
+    """Each of `sources`, with its function, in order: together with the others that are computed from what it is computed from."""
+    together = networkx.Graph()
+    for value, _ in sources:
+        together.add_node(value)
+        together.add_edges_from((value, made) for made in _slice_of(value) if made in together or _is_computed(made))
+    ready: dict[int, np.ndarray] = {}
+    for number, (value, function) in enumerate(sources):
+        if number not in ready:
+            related = networkx.node_connected_component(together, value)
+            group = [at for at, (other, _) in enumerate(sources) if at >= number and other in related]
+            ready |= zip(group, evaluate([sources[at][0] for at in group], function, parameters), strict=True)
+        yield ready.pop(number)
+
+
+def _is_computed(value: SSAValue) -> bool:
+    """From parameters, not from constants alone."""
+    return isinstance(value.owner, Operation) and any(isinstance(each, BlockArgument) for each in _slice_of(value))
 
 
 def _parameter(name: str, parameters: Mapping[str, np.ndarray]) -> np.ndarray:

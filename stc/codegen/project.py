@@ -21,10 +21,10 @@ from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
 from stc.codegen.host_files import ModelPart, host_part_files
-from stc.codegen.host_plan import Buffer, HostValue
+from stc.codegen.host_plan import HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
-from stc.codegen.parameters import DataFile, constant_file, parameter_file
+from stc.codegen.parameters import DataFile, constant_file, parameter_files
 from stc.codegen.templates import CONNECTIVITY, render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
@@ -126,7 +126,7 @@ def project_files(
     design = checked_design(module, platform)
     hls = print_hls(design)
     begin = time.perf_counter()
-    parameters = parameter_files(design, model.parameters)
+    parameters = _parameters(design, model.parameters)
     packing = time.perf_counter() - begin
     constants = _constants(design, model)
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
@@ -155,14 +155,12 @@ def project_files(
     return texts, files, manifest, packing
 
 
-def parameter_files(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:
+def _parameters(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:
     """The file of every parameter port, for parameters by `stc.name`; ports that share a buffer share its file."""
     ports = [port for kernel in design.kernels for port in kernel.ports if port.buffer.kind == "parameter"]
-    by_buffer: dict[Buffer, DataFile] = {}
-    for port in ports:
-        if port.buffer not in by_buffer:
-            by_buffer[port.buffer] = parameter_file(port, design.host, parameters)
-    return {port: by_buffer[port.buffer] for port in ports}
+    first = {port.buffer: port for port in reversed(ports)}
+    files = dict(zip(first, parameter_files([(port, design.host) for port in first.values()], parameters), strict=True))
+    return {port: files[port.buffer] for port in ports}
 
 
 def _constants(design: Design, model: Model) -> dict[HostValue, DataFile]:

@@ -12,6 +12,11 @@ def largest_divisor(extent: int, limit: int) -> int:
     return next(divisor for divisor in range(min(extent, limit), 0, -1) if extent % divisor == 0)
 
 
+def smallest_divisor(extent: int, least: int) -> int:
+    """The smallest divisor of `extent` that is at least `least`, or `extent` where that is less."""
+    return next((divisor for divisor in range(max(1, least), extent) if extent % divisor == 0), extent)
+
+
 def vectorized(order: StreamOrder, lanes: int) -> StreamOrder:
     """`order` with its tokens cut into vectors of at most `lanes` entries, row-major within the old token.
 

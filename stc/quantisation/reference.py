@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from stc.diagnostics import CompileError
 from stc.quantisation.formats import GROUP, SCALES, LinearFormat, Quantisation, require_some
+from stc.quantisation.group_sums import group_sums
 from stc.quantisation.packed_linear import PackedLinear
 from stc.quantisation.rows import integers_of, saturated, scales_of
 
@@ -77,11 +78,9 @@ class QuantisedLinear(torch.nn.Module):
     def sums(self, integers: torch.Tensor) -> torch.Tensor:
         """The sum of products with integers less their zero points within each group, [..., outputs, groups] int32, of activations
         [..., groups, size] int8."""
-        left = integers.to(torch.int32).movedim(-2, 0)
-        centred = self.integers.to(torch.int32) - (0 if self.zeros is None else self.zeros.to(torch.int32).unsqueeze(-1))
-        right = centred.permute(1, 2, 0)
-        flat = left.reshape(left.shape[0], -1, left.shape[-1])
-        return torch.bmm(flat, right).unflatten(1, left.shape[1:-1]).movedim(0, -1)
+        zeros = None if self.zeros is None else self.zeros.numpy()
+        sums = group_sums(integers.flatten(0, -3).numpy(), self.integers.numpy(), zeros)
+        return torch.from_numpy(sums).unflatten(0, integers.shape[:-2])
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.is_used = True

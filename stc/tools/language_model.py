@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stc.codegen.design import Design, design_of
-from stc.codegen.layer_parameters import PackedParameter, packed_parameters
+from stc.codegen.layer_parameters import PackedParameter, packed_parameters, packed_words
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, require_free
 from stc.codegen.templates import render_model
@@ -339,7 +339,7 @@ class _Compiler:
             if not self._stages.has_head:
                 head, _ = self._model.head(filled_multiple(self._model.vocabulary))
                 parameters |= {name: to_numpy(value, name) for name, value in module_state(head).items()}
-            return (parameter.words(parameters) for parameter in packed)
+            return packed_words(packed, parameters)
 
         decides = [[asdict(parameter.recipe), encode(parameter.layout)] for parameter in packed]
         key = digest(json.dumps(decides).encode())

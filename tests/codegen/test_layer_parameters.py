@@ -12,7 +12,7 @@ import torch
 
 import stc
 from stc.codegen.design import Design, design_of
-from stc.codegen.layer_parameters import PackedParameter, packed_parameters
+from stc.codegen.layer_parameters import PackedParameter, packed_parameters, packed_words
 from stc.manifest.files import read_manifest
 from stc.manifest.model_files import parameter_layouts
 from stc.manifest.model_schema import CheckedFile, LayerKind, LayerParameter, ModelLayer, ModelManifest, StageProject, Table
@@ -65,7 +65,7 @@ def test_what_lies_alike_is_packed_once(tmp_path: Path) -> None:
     found = packed(tmp_path, {"prefill": (2.0, {}), "decode": (2.0, {})})
     assert [it.buffers["prefill"] == it.buffers["decode"] for it in found] == [True, True]
     parameters = {"weight": np.full((16, 16), 1.5, np.float32), "other": np.full((16, 16), 7.0, np.float32)}
-    words = [set(np.frombuffer(it.words(parameters), np.float32)) for it in found]
+    words = [set(np.frombuffer(each, np.float32)) for each in packed_words(found, parameters)]
     assert words == [{3.0}, {7.0}] and told(found) == Sharing(2 * 2 * 1024, 0, ())
 
 

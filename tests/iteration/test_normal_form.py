@@ -11,7 +11,7 @@ from random_orders import any_exact_order, any_orders, entries, is_small, respel
 from stc.iteration.normal_form import normal_form, same_sequence, split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol, ceildiv
-from stc.iteration.vectorize import largest_divisor, vectorized
+from stc.iteration.vectorize import largest_divisor, smallest_divisor, vectorized
 from stc_testing.drawn import examples
 
 many = examples(75)
@@ -99,6 +99,13 @@ def test_vectorized_as_in_the_method():
 @examples(50)
 def test_largest_divisor(extent: int, limit: int):
     assert largest_divisor(extent, limit) == max(d for d in range(1, extent + 1) if extent % d == 0 and d <= limit)
+
+
+@given(st.integers(1, 300), st.integers(0, 400))
+@examples(50)
+def test_smallest_divisor(extent: int, least: int):
+    possible = [d for d in range(1, extent + 1) if extent % d == 0 and d >= least]
+    assert smallest_divisor(extent, least) == min(possible, default=extent)
 
 
 def test_largest_divisor_needs_a_limit():

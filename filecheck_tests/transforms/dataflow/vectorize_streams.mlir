@@ -116,15 +116,16 @@ dataflow.kernel @as_scheduled() {
 
 // -----
 
-// A concatenation passes a token in a cycle: two tasks of 4 lanes each send vectors of 8, so that both go on in each cycle.
+// A concatenation passes a token in a cycle: three tasks of 4 lanes want 12 lanes, so that all go on in each cycle, which are 16,
+// since 12 do not divide their rows.
 #maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
 #four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
 #wide = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>
 !T = tensor<16xf32>
 !A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
-!J = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+!J = !itensor.itensor<16xf32, iter_space: [3] * [16], iter_map: (d0) -> (d0)>
 dataflow.kernel @joined() {
-  %a, %b, %e, %e_1 = "test.op"() : () -> (!T, !T, !A, !A)
+  %a, %b, %c, %e, %e_1, %e_2 = "test.op"() : () -> (!T, !T, !T, !A, !A, !A)
   %x = dataflow.task @first ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
     %n = tensor.empty() : !T
     %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
@@ -139,10 +140,17 @@ dataflow.kernel @joined() {
     %w = itensor.write %r into %out[] : !T -> !A
     dataflow.yield %w : !A
   }
-  %j = itensor.concat %x, %y at [0], [16] : !A, !A to !J
+  %z = dataflow.task @third ins(%p = %c : !T) outs(%out = %e_2 : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %j = itensor.concat %x, %y, %z at [0], [16], [32] : !A, !A, !A to !J
   dataflow.task @behind ins(%p = %j : !J) {
-    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
-    scf.for %i = %c0 to %c32 step %c16 {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c48 = arith.constant 48 : index
+    scf.for %i = %c0 to %c48 step %c16 {
       %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
       %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
         attrs = {stc.schedule = #wide} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
@@ -152,9 +160,9 @@ dataflow.kernel @joined() {
 }
 
 // CHECK-LABEL: @joined(
-// CHECK-COUNT-2: itensor.write {{.*}} : tensor<8xf32> ->
-// CHECK: itensor.concat %x, %y
-// CHECK: itensor.read %p[{{.*}} -> tensor<8xf32>
+// CHECK-COUNT-3: itensor.write {{.*}} : tensor<16xf32> ->
+// CHECK: itensor.concat %x, %y, %z
+// CHECK: itensor.read %p[{{.*}} -> tensor<16xf32>
 
 // -----
 
@@ -164,9 +172,9 @@ dataflow.kernel @joined() {
 #slow = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
 !T = tensor<16xf32>
 !A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
-!J = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+!J = !itensor.itensor<16xf32, iter_space: [3] * [16], iter_map: (d0) -> (d0)>
 dataflow.kernel @narrow() {
-  %a, %b, %e, %e_1 = "test.op"() : () -> (!T, !T, !A, !A)
+  %a, %b, %c, %e, %e_1, %e_2 = "test.op"() : () -> (!T, !T, !T, !A, !A, !A)
   %x = dataflow.task @first ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
     %n = tensor.empty() : !T
     %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
@@ -181,10 +189,17 @@ dataflow.kernel @narrow() {
     %w = itensor.write %r into %out[] : !T -> !A
     dataflow.yield %w : !A
   }
-  %j = itensor.concat %x, %y at [0], [16] : !A, !A to !J
+  %z = dataflow.task @third ins(%p = %c : !T) outs(%out = %e_2 : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %j = itensor.concat %x, %y, %z at [0], [16], [32] : !A, !A, !A to !J
   dataflow.task @behind ins(%p = %j : !J) {
-    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
-    scf.for %i = %c0 to %c32 step %c16 {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c48 = arith.constant 48 : index
+    scf.for %i = %c0 to %c48 step %c16 {
       %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
       %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
         attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
@@ -194,8 +209,8 @@ dataflow.kernel @narrow() {
 }
 
 // CHECK-LABEL: @narrow(
-// CHECK-COUNT-2: itensor.write {{.*}} : tensor<4xf32> ->
-// CHECK: itensor.concat %x, %y
+// CHECK-COUNT-3: itensor.write {{.*}} : tensor<4xf32> ->
+// CHECK: itensor.concat %x, %y, %z
 // CHECK: itensor.read %p[{{.*}} -> tensor<4xf32>
 
 // -----
