@@ -310,7 +310,10 @@ def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
     if work.takes_turns and work.sums <= chosen.copies:  # each task has one, of which several are registers
         return work.points >= LEAST_SUMS * chosen.points
-    if work.takes_turns and not work.lanes_are_terms and work.points >= MANY_TERMS * work.sums:  # or one after the other
+    has_many_terms = not work.lanes_are_terms and work.points >= MANY_TERMS * work.sums
+    if work.takes_turns and has_many_terms:  # or one after the other
+        return True
+    if work.of_integers and has_many_terms and work.sums >= chosen.points:  # each in a register, then the next
         return True
     return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 
