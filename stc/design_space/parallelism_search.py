@@ -471,12 +471,10 @@ Family: TypeAlias = tuple[Work, ...]
 
 @cache
 def _more_copies(work: Work, family: Family, now: tuple[Parallelism, ...]) -> Sequence[Mapping[str, Parallelism]]:
-    """More copies than `now` of `family`, with which `work` is faster: by what they take. Of computations that have parts, those
-    besides, or copies in place of parts."""
+    """More copies than `now` of `family`, with which `work` is faster: by what they take."""
     (before,) = (each for one, each in zip(family, now, strict=True) if one is work)
-    more = [copies for copies in divisors(work.divided_extent) if copies > before.copies]
-    whole = tuple(replace(each, parts=1) for each in now)
-    steps = [step for given in dict.fromkeys((now, whole)) for copies in more if (step := _copied(family, given, copies)) is not None]
+    more = (copies for copies in divisors(work.divided_extent) if copies > before.copies)
+    steps = [step for copies in more if (step := _copied(family, now, copies)) is not None]
     faster = [step for step in steps if work.cycles(step[work.name]) < work.cycles(before)]
     return tuple(sorted(faster, key=lambda step: _spent(family, step)))
 

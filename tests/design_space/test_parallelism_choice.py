@@ -303,9 +303,19 @@ def test_sums_one_after_the_other_have_partial_ones() -> None:
 
 
 def test_sums_of_integers_wait_for_no_adder() -> None:
-    sums = Work("sums", 4096, 64, Counts(dsp=1), 16, 16, False, 1, of_integers=True)
+    """Of 32 terms each, a few take turns, since a pipeline filled anew for each would take as long as they do."""
+    sums = Work("sums", 2048, 64, Counts(dsp=1), 16, 16, False, 1, of_integers=True)
     assert may_be(sums, Parallelism(8, 2)) and not may_be(sums, Parallelism(16, 2))
     assert not may_be(replace(sums, of_integers=False), Parallelism(8, 2))
+
+
+def test_sums_of_many_integers_come_one_after_the_other() -> None:
+    """Of 64 terms each, a lane has one sum in a register until that is over; none has half a sum."""
+    sums = Work("sums", 4096, 64, Counts(dsp=1), 16, 16, False, 1, of_integers=True)
+    assert may_be(sums, Parallelism(16, 4)) and sums.cycles(Parallelism(16, 4)) == 64
+    assert not may_be(sums, Parallelism(16, 8))
+    assert not may_be(replace(sums, of_integers=False), Parallelism(16, 4))
+    assert not may_be(replace(sums, lanes_are_terms=True), Parallelism(1, 16, rows=2))
 
 
 def test_each_copy_has_an_extreme_of_its_own_in_registers() -> None:
