@@ -37,10 +37,10 @@ class LaneDemand:
     """Which itensors of `kernel` must have tokens of one width, and how wide the tasks at their ends want them.
 
     A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
-    operand's last dimension, and at least `default`. A stream is as wide as all its ports want: of unequal wishes the least, since
-    nothing is gained by bringing more than the other end takes. What n streams are joined to (`concat`, `merge`) passes one token
-    a cycle of all n, so those that write them want n times the lanes that each computes, or the next number that divides the
-    last extent. The tokens of an own kernel are what its C++ says.
+    operand's last dimension, and at least `default`. What n streams are joined to (`concat`, `merge`) passes one token a cycle of
+    all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent. A stream
+    is as wide as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end
+    takes. The tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp
@@ -62,13 +62,10 @@ class LaneDemand:
         for op in self.kernel.body.block.ops:
             if isinstance(op, ConcatOp | MergeOp):
                 joined = self._root(op.result)
-                self._joined[joined] = max(len(op.inputs), self._joined.get(joined, 1))
+                self._joined[joined] = max(_streams_of(op), self._joined.get(joined, 1))
         for op in self.kernel.walk():
-            if isinstance(op, ReadOp | WriteOp) and (lanes := required_lanes(op, self.default)) is not None:
-                stream = self._root(op.source if isinstance(op, ReadOp) else op.destination)
-                if isinstance(op, WriteOp) and (count := self._joined.get(stream, 1)) > 1:
-                    lanes = smallest_divisor(self._extents[stream], count * lanes)
-                self._required[stream] = min(lanes, self._required.get(stream, lanes))
+            if isinstance(op, ReadOp | WriteOp):
+                self._require(op)
             elif isinstance(op, OwnKernelOp):
                 self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}
         ports = zip(self.kernel.inputs, self.kernel.arguments, strict=True)
@@ -88,6 +85,15 @@ class LaneDemand:
     def extent(self, value: SSAValue) -> int:
         """What the width of its tokens must divide: the last extents of all elements with tokens of that width."""
         return self._extents.get(self._root(value), _last_extent(value))
+
+    def _require(self, access: ReadOp | WriteOp) -> None:
+        """What the computations behind it want, where a schedule says."""
+        stream = self._root(access.source if isinstance(access, ReadOp) else access.destination)
+        joined = self._joined.get(stream, 1) if isinstance(access, WriteOp) else 1
+        lanes = required_lanes(access, self.default, joined)
+        if lanes is not None:
+            lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
+            self._required[stream] = min(lanes, self._required.get(stream, lanes))
 
     # Values of one stream ---------------------------------------------------------------------------------------------
 
@@ -133,10 +139,11 @@ def _last_extent(value: SSAValue) -> int:
 # What a computation wants ---------------------------------------------------------------------------------------------
 
 
-def required_lanes(access: ReadOp | WriteOp, default: int) -> int | None:
-    """Lanes that the computations behind `access` want of its port, None where no schedule says; see `LaneDemand`."""
+def required_lanes(access: ReadOp | WriteOp, default: int, joined: int) -> int | None:
+    """Lanes that the computations behind `access` want of its port, None where no schedule says; see `LaneDemand`. `joined`: how
+    many streams its stream is joined with, itself among them."""
     uses = _consumers(access.result) if isinstance(access, ReadOp) else _producers(access.value)
-    wishes = [wish for use in uses if (wish := _wish(use, default)) is not None]
+    wishes = [wish for use in uses if (wish := _wish(use, default, joined)) is not None]
     return max(wishes, default=None)
 
 
@@ -179,8 +186,13 @@ def _producers(tile: SSAValue) -> Iterator[Use]:
             return
 
 
-def _wish(use: Use, default: int) -> int | None:
-    """Lanes that operand `use` of a generic wants, at most the last extent of its tile."""
+def _streams_of(join: ConcatOp | MergeOp) -> int:
+    """How many are joined, those that are joined before counted one by one."""
+    return sum(_streams_of(each.owner) if isinstance(each.owner, ConcatOp | MergeOp) else 1 for each in join.inputs)
+
+
+def _wish(use: Use, default: int, joined: int) -> int | None:
+    """Lanes that operand `use` of a generic wants, `joined` times those of its tile, which are at most its last extent."""
     generic = use.operation
     assert isinstance(generic, GenericOp)
     schedule, shape = SCHEDULE.of(generic), shape_of(generic.operands[use.index].type)
@@ -189,4 +201,4 @@ def _wish(use: Use, default: int) -> int | None:
     if schedule.vectors:
         return min(schedule.vectors[use.index][-1], shape[-1])
     innermost = GenericLoops(generic).operand_dims[use.index][-1]
-    return max(default, min(schedule.unrolls[innermost], shape[-1]))
+    return max(default, joined * min(schedule.unrolls[innermost], shape[-1]))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 
+from stc.analysis.kernel_memory import tensor_bytes
 from stc.codegen.design import PortDesign
 from stc.codegen.host_plan import HostPlan, argument_name, entry_of
 from stc.diagnostics import CompileError
@@ -34,18 +36,21 @@ class DataFile:
 
 
 def parameter_files(
-    ports: Iterable[tuple[PortDesign, HostPlan]], parameters: Mapping[str, np.ndarray]
+    ports: Sequence[tuple[PortDesign, HostPlan]], parameters: Mapping[str, np.ndarray]
 ) -> Iterator[DataFile]:
-    """For each of `ports`, which move parameters, in this order: its packed words, padded with zeros to the buffer's size. What
-    several parameters are computed from is computed once."""
-    ports = list(ports)
-    sources = [(port.buffer.source, plan.function) for port, plan in ports if port.buffer.source is not None]
-    for (port, _), tensor in zip(ports, evaluate_each(sources, parameters), strict=True):
+    """For each of `ports`, which move parameters, in this order: its packed words, padded with zeros to the buffer's size."""
+    tensors = evaluate_each([(_source(port), plan.function) for port, plan in ports], parameters)
+    for (port, _), tensor in zip(ports, tensors, strict=True):
         buffer, element = port.buffer, port.element
         assert buffer.layout is not None
         words = pack(tensor.astype(numpy_type(element.name), copy=False), buffer.layout.order, port.lanes, buffer.shape)
         data = word_bytes(words, element.bits)
         yield DataFile(f"parameters/{port.name}.bin", data + bytes(port.bytes - len(data)))
+
+
+def _source(port: PortDesign) -> SSAValue:
+    assert port.buffer.source is not None
+    return port.buffer.source
 
 
 def golden_file(draw: str, name: str, element_type: str, shape: tuple[int, ...], array: np.ndarray) -> DataFile:
@@ -113,11 +118,12 @@ def _computed(values: Sequence[SSAValue], function: func.FuncOp) -> tuple[tuple[
 
 
 def evaluate_each(sources: Sequence[tuple[SSAValue, func.FuncOp]], parameters: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
-    """Each of `sources`, with its function, in order: together with the others that are computed from what it is computed from."""
+    """Each of `sources`, with its function, in order: together with others that are computed from a tensor of at least their size
+    which it is computed from, too, so that this is computed once. Till the last of those is there, all are kept."""
     together = networkx.Graph()
     for value, _ in sources:
         together.add_node(value)
-        together.add_edges_from((value, made) for made in _slice_of(value) if made in together or _is_computed(made))
+        together.add_edges_from((value, made) for made in _slice_of(value) if _is_worth_sharing(made, value))
     ready: dict[int, np.ndarray] = {}
     for number, (value, function) in enumerate(sources):
         if number not in ready:
@@ -127,9 +133,10 @@ def evaluate_each(sources: Sequence[tuple[SSAValue, func.FuncOp]], parameters: M
         yield ready.pop(number)
 
 
-def _is_computed(value: SSAValue) -> bool:
-    """From parameters, not from constants alone."""
-    return isinstance(value.owner, Operation) and any(isinstance(each, BlockArgument) for each in _slice_of(value))
+def _is_worth_sharing(made: SSAValue, value: SSAValue) -> bool:
+    """Whether `made`, which `value` is computed from, is computed itself, and no smaller."""
+    is_computed = isinstance(made.owner, GenericOp) and bool(made.owner.inputs)
+    return is_computed and tensor_bytes(made.type) >= tensor_bytes(value.type)
 
 
 def _parameter(name: str, parameters: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -21,7 +21,7 @@ from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
 from stc.codegen.host_files import ModelPart, host_part_files
-from stc.codegen.host_plan import HostValue
+from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
 from stc.codegen.parameters import DataFile, constant_file, parameter_files
@@ -158,7 +158,9 @@ def project_files(
 def _parameters(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:
     """The file of every parameter port, for parameters by `stc.name`; ports that share a buffer share its file."""
     ports = [port for kernel in design.kernels for port in kernel.ports if port.buffer.kind == "parameter"]
-    first = {port.buffer: port for port in reversed(ports)}
+    first: dict[Buffer, PortDesign] = {}
+    for port in ports:
+        first.setdefault(port.buffer, port)
     files = dict(zip(first, parameter_files([(port, design.host) for port in first.values()], parameters), strict=True))
     return {port: files[port.buffer] for port in ports}
 

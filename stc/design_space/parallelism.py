@@ -111,15 +111,15 @@ class Work:
 
     `sums`: how many results there are. `lane_extent`: iterations of the loop that is unrolled, 1 where none can be.
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
-    computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
-    `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
-    `sums_at_once`: multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `takes_turns`:
-    whether there are several of each sum, since the next term would wait for one (`expand-partial-sums`). `of_integers`: whether
-    sums are, so that no adder is waited for. `after`: on which
-    computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common where
-    a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that tasks of a
-    copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is once, so that it
-    takes that part of its cycles each time.
+    computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs. `row_extent`: iterations
+    of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that. `sums_at_once`:
+    multiply-accumulates of one point. `lanes_are_terms`: whether lanes run along a reduction. `takes_turns`: whether there
+    are several of each sum, since the next term would wait for one (`expand-partial-sums`). `of_integers`: whether sums are,
+    so that no adder is waited for: a few take turns, of many terms each has a register until it is over. `after`: on which
+    computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common
+    where a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that
+    tasks of a copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is
+    once, so that it takes that part of its cycles each time.
     """
 
     name: str
@@ -310,18 +310,22 @@ def has_sums_enough(work: Work, chosen: Parallelism) -> bool:
     """Whether a sum that was added to is not needed before the adder has it; with operators in common sums stay in registers."""
     if work.takes_turns and work.sums <= chosen.copies:  # each task has one, of which several are registers
         return work.points >= LEAST_SUMS * chosen.points
-    has_many_terms = not work.lanes_are_terms and work.points >= MANY_TERMS * work.sums
-    if work.takes_turns and has_many_terms:  # or one after the other
-        return True
-    if work.of_integers and has_many_terms and work.sums >= chosen.points:  # each in a register, then the next
+    if work.takes_turns and not work.lanes_are_terms and _has_many_terms(work):  # or one after the other
         return True
     return work.shares > 0 or work.sums == work.points or work.sums >= _least_sums(work, chosen)
 
 
+def _has_many_terms(work: Work) -> bool:
+    return work.points >= MANY_TERMS * work.sums
+
+
 def _least_sums(work: Work, chosen: Parallelism) -> int:
-    """Terms of a sum of integers are added up by a tree, in front of its one adder; other points at once are sums of their own."""
+    """Terms of a sum of integers are added up by a tree, in front of its one adder; other points at once are sums of their own. One
+    of many integers stays in a register until it is over, and the next begins."""
     if work.lanes_are_terms:
         return LEAST_INTEGER_SUMS * chosen.copies * chosen.rows
+    if work.of_integers and _has_many_terms(work):
+        return chosen.points
     return (LEAST_INTEGER_SUMS if work.of_integers else LEAST_SUMS) * chosen.points
 
 

@@ -74,7 +74,10 @@ def test_logits_are_those_of_the_multiplied_weights(configuration: PreTrainedCon
     tokens = torch.tensor([[5, 17, 3, 66]])
     with torch.no_grad():
         found, expected = (model.whole()(tokens).logits for model in (packed, of(tmp_path / "floats")))
-    torch.testing.assert_close(found, expected)  # Conv1D's weights lie otherwise, and some processors add up in another order then
+    if configuration is GPT2:  # Conv1D's weights lie otherwise, and some processors add up in another order then
+        torch.testing.assert_close(found, expected)
+    else:
+        assert torch.equal(found, expected)
 
 
 @pytest.fixture(scope="module")

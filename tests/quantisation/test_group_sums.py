@@ -20,7 +20,14 @@ def arrays(tokens: int, outputs: int, groups: int, size: int) -> tuple[np.ndarra
 
 
 @pytest.mark.parametrize("has_zeros", [False, True])
-@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (3, 7, 5, 11), (2, 5, 1, 1021), (1, 4, 2, 70_001), (1, 3, 1, 140_000)], ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1, 1, 1), (3, 7, 5, 11), (2, 5, 1, 514), (2, 5, 1, 515), (2, 5, 1, 1024), (2, 5, 1, 1025),  # f32 holds 2**24
+        (1, 4, 2, 70_001), (1, 3, 1, 140_000),  # beyond i32
+    ],
+    ids=str,
+)  # fmt: skip
 def test_sums_are_those_of_integers(shape: tuple[int, int, int, int], has_zeros: bool) -> None:
     activations, weights, zeros = arrays(*shape)
     exact = weights.astype(np.int64) - (zeros.astype(np.int64)[..., np.newaxis] if has_zeros else 0)

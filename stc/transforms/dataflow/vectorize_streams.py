@@ -38,13 +38,13 @@ from stc.transforms.linalg.tile_slices import insert_slice
 class VectorizeStreams(ModulePass):
     """Cut the elements of every itensor into vectors, row-major: the token of the hardware.
 
-    A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their schedules
-    say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. What n streams are joined to
-    passes a token a cycle of all n: their vectors are n times as wide, where what stands behind takes that many. A vector is
-    never wider than `bits`, and divides the last extent of the element, on both sides of a reshape. Where more is wanted,
-    `split-ports` makes several streams. An argument into which rows are inserted at run time (a cache), and these rows, have
-    vectors as wide as their extents and `bits` allow, whatever their kernel wants: others read and update it, too. Rows that come
-    in parts are put together.
+    A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their
+    schedules say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. What n streams are
+    joined to passes a token a cycle of all n: they are n times as wide as the unroll factors before them say, unless what
+    stands behind takes fewer. A vector is never wider than `bits`, and divides the last extent of the element, on both sides
+    of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows are inserted at run
+    time (a cache), and these rows, have vectors as wide as their extents and `bits` allow, whatever their kernel wants:
+    others read and update it, too. Rows that come in parts are put together.
 
     A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn. What
     is merged to leave through one port is put together to vectors of `bits` before, each slice by itself: one a cycle passes the
