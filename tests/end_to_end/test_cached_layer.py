@@ -10,6 +10,7 @@ from _pytest.mark.structures import ParameterSet
 from typer.testing import CliRunner
 
 from stc.diagnostics import CompileError
+from stc.frontend.families.configuration import make_configuration
 from stc.frontend.presets import PRESETS
 from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
@@ -93,3 +94,38 @@ def test_copies_over_heads_share_a_stream_of_run_time_size(preset: str, rows: in
     words = ["compile", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", *own, "--out", str(tmp_path / "layer")]
     done = CliRunner().invoke(app, [*words, "--check"])
     assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output
+
+
+HEADS = '''
+from stc.design_space.parallelism import Parallelism
+from stc.strategies.parallelism import PARALLELISM
+
+
+@PARALLELISM.strategy("heads")
+def heads(problem):
+    """A copy of attention for each head that shares a key, with all lanes of products."""
+    (family,) = [work.family for work in problem.works if work.name == "self_attn_matmul1"]
+    lanes = {work.name: work.lane_extent if "_matmul" in work.name else 1 for work in problem.works}
+    copies = {work.name: work.divided_extent if work.family == family else 1 for work in problem.works}
+    return {work.name: Parallelism(lanes[work.name], copies[work.name]) for work in problem.works}
+'''
+
+
+def test_heads_that_share_a_key_have_a_copy_each(tmp_path: Path) -> None:
+    """Three heads to a key, two keys: a lane of the product with values has two sums of integers, one after the other."""
+    (tmp_path / "heads.py").write_text(HEADS)
+    make_configuration("qwen2", GROUPED, "grouped").save_pretrained(tmp_path / "model")
+    own = ["--load", str(tmp_path / "heads.py"), "--parallelism", "heads", "--budget", "dsp=6000"]
+    quantised = ["--quantize", "bits=4,group=32,activations=group,kv=int8,attention=int8"]
+    words = ["compile", "--config", str(tmp_path / "model"), "--stage", "decode", "--max-seq", "16", "--run-time-sizes", *quantised]
+    done = CliRunner().invoke(app, [*words, *own, "--out", str(tmp_path / "layer"), "--check"])
+    assert done.exit_code == 0 and done.output.count("│ ok │") == 25, done.output
+    said = (tmp_path / "layer" / "schedule.toml").read_text()
+    assert "self_attn_matmul1 = { lanes = 32, rows = 1, copies = 3 }" in said, said
+
+
+GROUPED = {
+    "hidden_size": 192, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 2,
+    "max_position_embeddings": 64, "vocab_size": 61,
+}  # fmt: skip
+"""Groups of 32 weights are as long as a head, so that rows of a pair are of two keys, and copies divide the heads of one."""
