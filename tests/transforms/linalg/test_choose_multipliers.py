@@ -169,7 +169,7 @@ def test_a_float_contraction_has_none(tmp_path: Path, stc: Stc):
 MODEL = """import torch
 
 def mlp():
-    return torch.nn.Sequential(torch.nn.Linear(30, 128), torch.nn.ReLU(), torch.nn.Linear(128, 42)), (torch.randn(1, 30),)
+    return torch.nn.Sequential(torch.nn.Linear(30, 60), torch.nn.ReLU(), torch.nn.Linear(60, 42)), (torch.randn(1, 30),)
 """
 
 
@@ -177,7 +177,8 @@ def mlp():
 def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
     """One DSP is too few, and so said; with no more than the message asks for both layers take LUTs, and values agree.
 
-    With 100 one is packed in pairs, and the other, of which 21 pairs are too few sums for several lanes, has DSPs of its own.
+    With 100 one is packed in pairs, and the other, 21 pairs of 60 terms, too few for several lanes, has DSPs of its
+    own.
     """
     (tmp_path / "model.py").write_text(MODEL)
     model = (tmp_path / "model.py:mlp", "--quantize", "bits=4,group=row")
