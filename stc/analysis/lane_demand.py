@@ -62,7 +62,7 @@ class LaneDemand:
         for op in self.kernel.body.block.ops:
             if isinstance(op, ConcatOp | MergeOp):
                 joined = self._root(op.result)
-                self._joined[joined] = max(_streams_of(op), self._joined.get(joined, 1))
+                self._joined[joined] = max(_streams_of(op.result), self._joined.get(joined, 1))
         for op in self.kernel.walk():
             if isinstance(op, ReadOp | WriteOp):
                 self._require(op)
@@ -186,9 +186,10 @@ def _producers(tile: SSAValue) -> Iterator[Use]:
             return
 
 
-def _streams_of(join: ConcatOp | MergeOp) -> int:
-    """How many are joined, those that are joined before counted one by one."""
-    return sum(_streams_of(each.owner) if isinstance(each.owner, ConcatOp | MergeOp) else 1 for each in join.inputs)
+def _streams_of(value: SSAValue) -> int:
+    """How many it is joined of, those that are joined before counted one by one; 1 where it is not."""
+    join = value.owner
+    return sum(map(_streams_of, join.inputs)) if isinstance(join, ConcatOp | MergeOp) else 1
 
 
 def _wish(use: Use, default: int, joined: int) -> int | None:
