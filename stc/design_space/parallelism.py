@@ -353,7 +353,8 @@ def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]
 
     `parameters`: by name, the type of their entries, which those that share a port have in common.
 
-    A computation then waits until all is read that is before it: until those have ended that it waits for and that read such.
+    A computation then waits until all is read that its ports bring before what it reads: until those have ended that it waits for
+    and that read such.
     """
     behind: dict[str, dict[str, None]] = {}
     read: dict[str, set[str]] = {}
@@ -367,6 +368,7 @@ def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]
         earlier = [name for other in before for name in read[other]]
         follows = {each.tensor: frozenset(it for it in earlier if parameters[it] == parameters[each.tensor]) for each in own}
         memory = tuple(replace(each, follows=follows[each.tensor]) if each in own else each for each in work.memory)
-        waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] and own]
+        earlier = set[str]().union(*follows.values())
+        waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] & earlier]
         made.append(replace(work, memory=memory, after=(*work.after, *waits)))
     return made

@@ -81,4 +81,6 @@ def test_a_computation_waits_for_all_that_its_ports_bring_before():
     assert turned.count == 4 + 1 + 1
     assert turned.changed([last], {**plan, "last": Parallelism(1, 2)}).count == 2 + 1 + 1
     assert in_turns(works, {"d": "f32"})[2].memory == works[2].memory
-    assert in_turns(works, {"a": "i8", "c": "f32"})[2].memory[0].follows == frozenset()  # words of one type share a port
+    unlike = in_turns(works, {"a": "i8", "c": "f32"})[2]
+    assert unlike.memory[0].follows == frozenset()  # words of one type share a port
+    assert unlike.after == works[2].after  # and no other is waited for: group sums are scaled as they come
