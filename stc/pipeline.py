@@ -215,22 +215,22 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f'propagate-orders{{{sizes} strategy="{options.tiling}"}}'
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.token_lanes}}}"
-    limits = f'budget="{_in_one_spelling(options.budget)}" platform="{options.platform}"'
-    searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" platform="{options.platform}"'
+    on = f'platform="{options.platform}"'
+    limits = f'budget="{_in_one_spelling(options.budget)}" {on}'
+    searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" {on}'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
-    own = " inputs=false" if options.layers > 1 else ""  # of what goes from layer to layer there is one load in the end
     turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
     alike = " shared=true" if options.contractions == SHARED else ""
     repeated = f" layers={options.layers}" if options.layers > 1 else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
-    others = f"{overall}{rank}{own}{turns}{alike}{repeated}{scheduled}"
+    others = f"{overall}{rank}{turns}{alike}{repeated}{scheduled}"
     chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{others}}}'
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
     words = _words(options, "port-bits")
-    narrow = f'narrow=true platform="{options.platform}"' if options.weight_ports == IN_TURN else ""
+    narrow = f"narrow=true {on}" if options.weight_ports == IN_TURN else ""
     pairs = _with_options("pack-products", words)
     adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
     splits = (f"split-reductions{{{searched}}}", "split-arg-max")
@@ -252,12 +252,12 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         f'margin={options.fifo_margin} run-ahead={options.run_ahead} {limits}}}',
         f"choose-storage{{{limits}{scheduled}}}",  # of FIFOs as deep as they are now
     )
-    dies = f'assign-dies{{strategy="{options.dies}"{scheduled} platform="{options.platform}"}}'
+    dies = f'assign-dies{{strategy="{options.dies}"{scheduled} {on}}}'
     # By what FIFOs take; which then get deeper where they cross, so that it is checked once more.
     placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (_with_options(REPEAT_LAYERS, f"count={options.layers}", words),) if options.layers > 1 else ()
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
-    shared = f'platform="{options.platform}"{own}'
+    shared = f"share-ports{{{on}{repeated}}}"
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())
     sharing = ("share-contractions",) if options.contractions == SHARED else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
@@ -273,7 +273,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "linalg-to-dataflow",
                 f"layout-to-dataflow{{size={options.tile}}}",
-                f'choose-groups{{on-chip={options.on_chip} {shared} strategy="{options.fusion}"{name}{turns}{repeated}}}',
+                f'choose-groups{{on-chip={options.on_chip} {on} strategy="{options.fusion}"{name}{turns}{repeated}}}',
                 "merge-kernels",
                 "trim-boundaries",
                 "insert-converters",
@@ -297,14 +297,14 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "size-streams",  # behind all that is decided for the largest sizes
                 "update-in-place",
                 _with_options("pack-interfaces", words, narrow),
-                f'cancel-packs{{on-chip={options.on_chip} platform="{options.platform}"}}',
+                f"cancel-packs{{on-chip={options.on_chip} {on}}}",
                 "verify-streams",
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
         Stage(
             "resource allocation",
-            (*marked, *interleaved, f"share-ports{{{shared}}}", *in_turn, *sharing, "set-fifo-depths", duplicate_loads("")),
+            (*marked, *interleaved, shared, *in_turn, *sharing, "set-fifo-depths", duplicate_loads("")),
         ),
         Stage(
             "HLS optimisation",
@@ -312,17 +312,17 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "lower-linalg-to-loops",
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
                 "build-adder-trees",  # whose latency decides what follows
-                f'expand-partial-sums{{platform="{options.platform}"}}',
+                f"expand-partial-sums{{{on}}}",
                 "fuse-fills",  # behind what knows sums by what sets them
-                f'fuse-writes{{platform="{options.platform}"}}',  # before reads, for which it matters what an iteration takes
-                f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
-                f'sink-reads{{platform="{options.platform}"}}',
+                f"fuse-writes{{{on}}}",  # before reads, for which it matters what an iteration takes
+                f"fuse-reads{{{on}}}",  # behind partial sums: an interchange keeps the order of each
+                f"sink-reads{{{on}}}",
                 *units,
                 *layers,  # behind fusion, which is within a layer; before directives, which loops over layers get, too
                 "hoist-constants",
-                f'hls-directives{{platform="{options.platform}"{style}}}',
+                f"hls-directives{{{on}{style}}}",
                 *(("merge-banks",) if options.is_searched else ()),
-                f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
+                f"relax-intervals{{{on}}}",  # before FIFOs are sized for what pipelines hold
                 *(("send-scalars",) if units else ()),
                 *((f'apply-measurements{{schedule="{options.schedule}"}}',) if options.schedule else ()),
                 *depths,

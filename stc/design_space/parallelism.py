@@ -49,7 +49,8 @@ class MemoryOperand:
     a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
     `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
     the time; None: its ports are its own. `part`: of the time that a port has, what moving it for one copy takes at most, so that
-    one does for several in turn; of what is made, one for all or none. `input`: which one of the computation's, None: a result."""
+    one does for several in turn; of what is made, one for all or none. `input`: which one of the computation's, None: a result.
+    `joins`: whether it leaves by a port that brings something else, if one is enough."""
 
     tensor: str
     is_divided: bool
@@ -60,6 +61,7 @@ class MemoryOperand:
     is_dealt: bool = False
     part: Fraction = Fraction(1)
     input: int | None = None
+    joins: bool = False
 
     def ports_in_turn(self, parallelism: Parallelism) -> int:
         """Ports each of which moves it for several copies in turn; 0 where each copy has its own."""
@@ -79,6 +81,11 @@ class MemoryOperand:
             return in_turn
         wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
         return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
+
+    def further_ports(self, parallelism: Parallelism) -> int:
+        """Memory ports for its key, beside those of other keys."""
+        count = 1 if self.shared is not None else self.ports(parallelism)
+        return 0 if self.joins and count == 1 else count
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,7 @@ class MemoryPorts:
 
 
 def _ports_needed(users: Iterable[tuple[str, MemoryOperand]], plan: Mapping[str, Parallelism]) -> int:
-    return max(1 if operand.shared is not None else operand.ports(plan[name]) for name, operand in users)
+    return max(operand.further_ports(plan[name]) for name, operand in users)
 
 
 def memory_ports(plan: Mapping[str, Parallelism], works: Sequence[Work]) -> int:

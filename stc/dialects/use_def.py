@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from xdsl.dialects import tensor
-from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
 RESHAPES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.CastOp)
 """What leaves the row-major data of a tensor as they are."""
@@ -65,6 +65,12 @@ def operations_behind(
             opened.add(op)
             pending.extend(reversed(operands(op)))
     return list(order)
+
+
+def arguments_behind(value: SSAValue) -> list[BlockArgument]:
+    """The block arguments that `value` is made of."""
+    found = [operand for op in operations_behind(value) for operand in op.operands] + [value]
+    return [each for each in found if isinstance(each, BlockArgument)]
 
 
 def through_reshapes(value: SSAValue) -> SSAValue:

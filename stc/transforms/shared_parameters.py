@@ -46,6 +46,25 @@ def shared_parts(
     return {value: number for (value, half), number in numbers.items() if (value, 1 - half) in numbers}
 
 
+def joining_results(results: Iterable[SSAValue], alone: Iterable[SSAValue], memory: ExternalMemory) -> set[SSAValue]:
+    """Those of `results`, none of which is an update in place, that will leave by a port that brings one of `alone`, tensors that
+    share theirs with no other: each of equal words, and both together no more than the largest (`stc.analysis.memory_ports`)."""
+    free = sorted(_packed(alone, memory).values(), key=lambda packed: packed.size)
+    written = _packed(results, memory)
+    most = max((packed.size for packed in (*free, *written.values())), default=0)
+    found = set[SSAValue]()
+    for result, packed in written.items():
+        fits = (each for each in free if _word(each) == _word(packed) and each.size + packed.size <= most)
+        if (port := next(fits, None)) is not None:
+            free.remove(port)
+            found.add(result)
+    return found
+
+
+def _word(packed: Packed) -> tuple[int, str]:
+    return packed.word_bits, packed.scalar
+
+
 def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
     return sum(tensor_bytes(value.type) for value in dict.fromkeys(read) if value in parameters)
 

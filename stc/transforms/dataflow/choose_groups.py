@@ -9,9 +9,10 @@ import networkx as nx
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
+from stc.analysis.handed_on import handed_on
 from stc.analysis.host_parts import given_arguments
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes, tensor_bytes
@@ -24,7 +25,7 @@ from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
 from stc.dialects.updates import is_inserted, is_update, is_updated
-from stc.dialects.use_def import RESHAPES, through_reshapes, used_by, uses_through
+from stc.dialects.use_def import RESHAPES, arguments_behind, through_reshapes, used_by, uses_through
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
@@ -48,8 +49,7 @@ class ChooseGroups(ModulePass):
 
     Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
-    `stc.strategies.fusion`), `inputs` (default true): whether small inputs will share a memory port, and small
-    results (`share-ports`), `in-turn` (default false): whether ports will bring parameters of several kernels, one after the other
+    `stc.strategies.fusion`), `in-turn` (default false): whether ports will bring parameters of several kernels, one after the other
     (`load-in-turn`, and `interleave-loads`), `layers` (default 1): how many a launch will compute, which is the work of one kernel
     (`repeat-layers`): of more than one layer all kernels become one, whatever the strategy says.
 
@@ -66,7 +66,6 @@ class ChooseGroups(ModulePass):
     platform: str = "u55c"
     kernel_name: str = ""
     strategy: str = FUSION.default
-    inputs: bool = True
     in_turn: bool = False
     layers: int = 1
 
@@ -84,9 +83,11 @@ class ChooseGroups(ModulePass):
             read = [operand for kernel in kernels for operand in _outside(kernel)]
             known, sizes, memory = host_values(function), RunTimeSizes(function), platform.memory
             inputs = {operand for operand in read if not is_updated(operand) and not sizes.single(operand)}
-            shared = shared_parameters(read, known, memory, inputs if self.inputs else ())
+            goes_round = handed_on(function, known) if self.layers > 1 else set[BlockArgument]()
+            inputs = {operand for operand in inputs if not goes_round & {*arguments_behind(operand)}}
+            shared = shared_parameters(read, known, memory, inputs)
             written = [result for kernel in kernels for result in _retained(kernel)]
-            stored = shared_results(written if self.inputs else (), read, known, memory)
+            stored = shared_results(written if self.layers == 1 else (), read, known, memory)
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
             if self.in_turn:
                 shared |= _interleaved(kernels, known, shared)

@@ -1,4 +1,4 @@
-"""Which operands of a kernel lie in narrower words than a port brings: small parameters that will share one (`share-ports`)."""
+"""Which operands of a kernel lie in narrower words than a port brings: small ones that will share one (`share-ports`)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import ItensorType
 from stc.iteration.bus_words import power_of_two
 from stc.platforms.platform import ExternalMemory
+from stc.transforms.dataflow.slices import ports_of_slice
 
 
 @dataclass(frozen=True)
@@ -29,30 +30,39 @@ class _Small:
 
 
 def narrow_words(
-    kernel: KernelOp, parameters: Container[SSAValue], memory: ExternalMemory, words: Sequence[TensorType[VectorType] | None]
+    kernel: KernelOp,
+    parameters: Container[SSAValue],
+    apart: Container[SSAValue],
+    memory: ExternalMemory,
+    words: Sequence[TensorType[VectorType] | None],
 ) -> dict[int, int]:
     """Bits of the words of operands, by index, that may be narrower than `words`, as wide as they can be; None: not asked.
 
     A port of narrow words takes longer for as many bytes; it may take as long as each other port, if those that are no parameters'
-    have theirs and the rest of all parameters is spread evenly: of layers, or of what follows the last.
+    have theirs and the rest of all parameters is spread evenly: of layers, or of what follows the last. What one port will bring
+    to several copies (`interleave-loads`) is no small one for long. What else is given, but for what is `apart`, has words as
+    narrow where its tokens are no wider: it shares the port.
     """
     behind = operations_behind_ends(kernel.body.block)
     known = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value in parameters]
     last = {port for port in known if is_read_behind_layers(port, behind)}
-    small = [(port, kind) for port in known if (kind := words[port.index]) is not None and _is_small(kind, memory)]
-    given = [
+    asked = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value not in apart]
+    small = [
         _Small(port.index, tensor_bytes(kind), _token_bits(port, kind), (port in last, str(kind.element_type.element_type)))
-        for port, kind in small
-        if not _is_for_shared(port)
+        for port in asked
+        if (kind := words[port.index]) is not None and _is_small(kind, memory)
+        if not _is_for_shared(port) and ports_of_slice(kernel.inputs[port.index]) is None
     ]
+    given = [each for each in small if kernel.inputs[each.index] in parameters]
     others = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
     narrow: dict[int, int] = {}
-    for group in dict.fromkeys(small.group for small in given):
-        own = [small for small in given if small.group == group]
+    for group in dict.fromkeys(each.group for each in given):
+        own = [each for each in given if each.group == group]
         total = sum(_bytes(kernel, port) for port in known if (port in last) == group[0])
-        bits = narrow_word(sum(small.size for small in own), total // max(1, memory.max_ports - others), memory.word_bits)
-        widest = min(memory.word_bits, max(bits, *(small.token for small in own)))  # words of a port are alike
-        narrow |= {small.index: widest for small in own if len(own) > 1}
+        bits = narrow_word(sum(each.size for each in own), total // max(1, memory.max_ports - others), memory.word_bits)
+        widest = min(memory.word_bits, max(bits, *(each.token for each in own)))  # words of a port are alike
+        beside = [each for each in small if each.group == group and each not in own and each.token <= widest]
+        narrow |= {each.index: widest for each in (*own, *beside) if len(own) + len(beside) > 1}
     return narrow
 
 

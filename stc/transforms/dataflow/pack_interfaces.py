@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import host_values
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import leaves_by_one_port
@@ -23,6 +24,7 @@ from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
 from stc.dialects.itensor.type import at_largest
+from stc.dialects.use_def import arguments_behind
 from stc.iteration.bus_words import packed_words, power_of_two, word_lanes
 from stc.iteration.memory_region import enlarged
 from stc.iteration.normal_form import same_sequence
@@ -48,7 +50,7 @@ class PackInterfaces(ModulePass):
     An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped; but
     for a result of which generics say that one port is enough (`stc.ports`).
 
-    Options: `port_bits` (default 512, a power of two); `narrow` (default false): whether small parameters that will share a port
+    Options: `port_bits` (default 512, a power of two); `narrow` (default false): whether small operands that will share a port
     (`share-ports`) lie in narrower words where that port has the time, since what holds them is as wide as their words;
     `platform` (default u55c), whose ports these are.
 
@@ -87,7 +89,10 @@ class PackInterfaces(ModulePass):
             and index not in kernel.updated and port.type.order.is_static else None
             for index, (value, port) in pairs
         ]  # fmt: skip
-        return narrow_words(kernel, host_values(function), load_platform(self.platform).memory, words)
+        parameters = host_values(function)
+        goes_round = handed_on(function, parameters)
+        apart = {value for value in kernel.inputs if goes_round & {*arguments_behind(value)}}
+        return narrow_words(kernel, parameters, apart, load_platform(self.platform).memory, words)
 
     def _pack_operands(self, kernel: KernelOp, narrow: Mapping[int, int]) -> list[Place | None]:
         """Returns what results update now, for the operands as they are then. `narrow`: bits of words, by operand, fewer than a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.behind_layers import operations_behind_layers
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of
+from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
@@ -63,7 +64,7 @@ from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.term_lanes import is_folded, is_in_turn, lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import element_type
-from stc.transforms.shared_parameters import shared_parameters, shared_parts
+from stc.transforms.shared_parameters import joining_results, shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
 
 MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
@@ -117,9 +118,8 @@ class ChooseParallelism(FindingPass):
     `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
     (published); `rank` (default 1): which of the designs that the strategy finds is taken, the best first, the last one where there
-    are fewer; `inputs` (default true): whether small inputs and results will share memory ports (`share-ports`);
-    `in-turn` (default false): whether ports will bring parameters of several computations, one after the other (`load-in-turn`),
-    and several copies what each takes seldom, word by word in turn (`stc.ports`, `interleave-loads`);
+    are fewer; `in-turn` (default false): whether ports will bring parameters of several computations, one after the other
+    (`load-in-turn`), and several copies what each takes seldom, word by word in turn (`stc.ports`, `interleave-loads`);
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
     where rows are too few for copies of so many lanes, or fewer copies of what follows do, parts of each copy take groups in turn
@@ -139,7 +139,6 @@ class ChooseParallelism(FindingPass):
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
     rank: int = 1
-    inputs: bool = True
     in_turn: bool = False
     shared: bool = False
     layers: int = 1
@@ -160,7 +159,7 @@ class ChooseParallelism(FindingPass):
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
         turns = {"in_turn": self.in_turn, "shared": self.shared}
-        computed = computations(function, platform, share_inputs=self.inputs, layers=self.layers, **turns)
+        computed = computations(function, platform, layers=self.layers, **turns)
         works = [each.work for each in computed]
         sharing = [work for work in works if work.shares]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
@@ -273,14 +272,13 @@ def computations(
     function: func.FuncOp,
     platform: Platform,
     *,
-    share_inputs: bool = True,
     in_turn: bool = False,
     shared: bool = False,
     layers: int = 1,
 ) -> list[Computation]:
-    """The generics of `function` that the device computes, in order. `share_inputs`: whether small inputs will share a memory port,
-    and small results; `in_turn`: whether ports will bring large parameters of several one after the other; `shared`: whether
-    contractions that are alike will share their multipliers; `layers`: how many a launch computes, before what follows the last."""
+    """The generics of `function` that the device computes, in order. `in_turn`: whether ports will bring large parameters
+    of several one after the other; `shared`: whether contractions that are alike will share their multipliers; `layers`: how many a
+    launch computes, before what follows the last."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
@@ -288,14 +286,17 @@ def computations(
     families = {op: along.family(op, divided[op]) for op in generics}
     names = _Names(parameters, platform.memory.word_bits, families, in_turn)
     if layers > 1:
-        names.handed_on = _handed_on(function, parameters)
+        names.handed_on = handed_on(function, parameters)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
     inputs = {argument for argument in function.body.block.args if not is_updated(argument)}
-    names.ports = shared_parameters(whole, parameters, platform.memory, inputs if share_inputs else ())
-    results = function.body.block.last_op.operands if share_inputs and function.body.block.last_op is not None else ()
-    stored = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
+    names.ports = shared_parameters(whole, parameters, platform.memory, inputs - set(names.handed_on))
+    results = function.body.block.last_op.operands if function.body.block.last_op is not None else ()
+    leaving = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
+    stored = leaving if layers == 1 else ()
     names.stores = shared_parts(stored, whole, parameters, platform.memory)
+    alone = [value for value in dict.fromkeys(whole) if (value in parameters or value in inputs) and value not in names.ports]
+    names.joining = joining_results(leaving, alone, platform.memory)
     works = {
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
@@ -328,14 +329,6 @@ def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | N
     return replace(shared, memory=memory, dealt_extent=extent)
 
 
-def _handed_on(function: func.FuncOp, parameters: Container[SSAValue]) -> set[SSAValue]:
-    """What a layer takes and returns: the next one takes what it returned (`repeat-layers`)."""
-    assert function.body.block.last_op is not None
-    returned = [value.type for value in function.body.block.last_op.operands if not isinstance(value.owner, tensor.InsertSliceOp)]
-    given = [each for each in function.body.block.args if each not in parameters and not is_updated(each)]
-    return {each for each in given if each.type in returned}
-
-
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
     """The inputs of which as much is there in every launch."""
     trips = sizes.loops_of(generic)
@@ -365,8 +358,9 @@ def _renamed(after: Sequence[tuple[GenericOp, Dependence]], made: Mapping[Generi
 
 class _Names(UniqueNames):
     """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one;
-    `stores`: of results in parts that do; `handed_on`: from layer to layer, so that one port brings the first. `port_bits`: of a
-    word of a memory port. `families`: of computations. `in_turn`: whether ports move what they do for several copies in turn."""
+    `stores`: of results in parts that do; `joining`: results that leave by a port that brings something else; `handed_on`: from
+    layer to layer, so that one port brings the first. `port_bits`: of a word of a memory port. `families`: of computations.
+    `in_turn`: whether ports move what they do for several copies in turn."""
 
     def __init__(self, host: Container[SSAValue], port_bits: int, families: Mapping[GenericOp, int], in_turn: bool) -> None:
         super().__init__()
@@ -374,10 +368,11 @@ class _Names(UniqueNames):
         self.host = host
         self.port_bits = port_bits
         self.families = families
-        self.handed_on: Container[SSAValue] = ()
+        self.handed_on: Collection[SSAValue] = ()
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
         self.stores: Mapping[SSAValue, int] = {}
+        self.joining: Container[SSAValue] = ()
 
     def tensor(self, value: SSAValue) -> str:
         if value not in self._tensors:
@@ -480,12 +475,12 @@ def _lane_loop(generic: GenericOp) -> int | None:
 
 
 CONTROL = Counts(lut=520, ff=600)
-"""Of a task, its FIFOs and those beside it. LUTs are fitted to gpt2-medium in W4A8: with 450, 480 and 500, 796,420, 794,092 and
-793,196 came to be where at most 791,700 were expected; with 520, of a design in which sums and their readers overlap, 835,323. FFs
-are those of an older count, of which fewer come to be."""
+"""Of a task, its FIFOs and those beside it, fitted to gpt2-medium in W4A8 when its operators took more. FFs are those of an older
+count, of which fewer come to be."""
 
-STREAM_COPIES = 1
-"""LUTs and FFs for each bit of an operand: its FIFO and arrays (fitted to the same)."""
+BITS_OF_A_LUT = 2
+"""Bits of an operand for which its FIFO and arrays take a LUT, and two FFs. With a LUT for each bit 791,063 LUTs were expected of
+gpt2-medium in W4A8, and 780,351 of two layers of qwen2.5-0.5b with the head, where 724,686 and 654,676 came to be in estimates."""
 
 SUM_BANK = Counts(bram=1)
 """Of each sum that is computed at once: the bank that it is kept in. Of integers, which wait for no adder, it is registers, or
@@ -509,8 +504,8 @@ def _bank(generic: GenericOp) -> Counts:
 
 def _lane(generic: GenericOp) -> Counts:
     """What a lane of a task takes besides: FIFOs and arrays as wide as its tokens; rows come one after the other."""
-    bits = STREAM_COPIES * sum(bits_of(argument.type) for argument in generic.body.block.args)
-    return Counts(lut=bits, ff=bits)
+    bits = sum(bits_of(argument.type) for argument in generic.body.block.args)
+    return Counts(lut=bits // BITS_OF_A_LUT, ff=bits)
 
 
 def _in_luts(generic: GenericOp, cycle_ns: float) -> Counts:
@@ -546,7 +541,8 @@ def _memory_operands(
             if use.operation not in made and not isinstance(use.operation, tensor.InsertSliceOp):
                 stored = use.operation.operands[use.index]
                 port, part = names.stores.get(stored), names.part_of_port(value, dims, generic) if is_divided else Fraction(1)
-                yield MemoryOperand(names.tensor(stored), is_divided, at_once, port, is_written=True, part=part)
+                joins = stored in names.joining
+                yield MemoryOperand(names.tensor(stored), is_divided, at_once, port, is_written=True, part=part, joins=joins)
 
 
 def _entries_at_once(value: SSAValue, port_bits: int) -> int:

@@ -41,7 +41,7 @@ from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import BEHIND_LAYERS, DRAINS, ENDS_LAYERS, PARAMETER
 from stc.dialects.itensor import ItensorType, SizeOp
 from stc.dialects.stream import CreateOp, StreamType, WriteOp
-from stc.dialects.use_def import operations_behind, through_reshapes, uses_through
+from stc.dialects.use_def import arguments_behind, through_reshapes, uses_through
 from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.vectorize import largest_divisor
@@ -249,7 +249,7 @@ class _Repetition:
         used: dict[bool, set[BlockArgument]] = {True: set(), False: set()}
         for value, memory in zip(self._kernel.inputs, self._kernel.arguments, strict=True):
             for use in memory.uses:
-                used[isinstance(use.operation, TaskOp) and _is_read_last(use.operation, use.index)] |= {*_arguments_behind(value)}
+                used[isinstance(use.operation, TaskOp) and _is_read_last(use.operation, use.index)] |= {*arguments_behind(value)}
         entries = self._function.arg_attrs
         for argument in used[True] & used[False]:
             if entries is not None and PARAMETER.on(entries.data[argument.index]):
@@ -262,7 +262,7 @@ class _Repetition:
     def _stack(self) -> None:
         """Parameters, and what is updated in place, are of all layers."""
         updated = self._kernel.updated
-        behind = {argument for index in updated for argument in _arguments_behind(self._kernel.inputs[index])}
+        behind = {argument for index in updated for argument in arguments_behind(self._kernel.inputs[index])}
         own = [each for each in self._function.body.block.args if each in behind or self._is_own(each)]
         self._arguments.stack(own)
         for index in updated:
@@ -560,12 +560,6 @@ def _times(op: Operation, task: TaskOp) -> int:
 def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:
     """The tasks on a way from `first` to `last`."""
     return nx.descendants(graph, first) & nx.ancestors(graph, last)
-
-
-def _arguments_behind(value: SSAValue) -> list[BlockArgument]:
-    """The arguments of the function that a tensor is made of."""
-    found = [operand for op in operations_behind(value) for operand in op.operands] + [value]
-    return [each for each in found if isinstance(each, BlockArgument)]
 
 
 def _token(stream: SSAValue) -> VectorType[Attribute]:

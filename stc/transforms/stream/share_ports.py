@@ -9,11 +9,12 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.task_graph import computing_reader, shares_multipliers
@@ -21,6 +22,7 @@ from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS
+from stc.dialects.use_def import arguments_behind
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
@@ -44,8 +46,9 @@ class SharePorts(ModulePass):
     is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
     (`stc.behind_layers`) is put together with its like alone.
 
-    Options: `platform` (default u55c), whose adapters and number of ports these are; `inputs` (default true): whether tensors that
-    differ from launch to launch take part as well, not parameters alone; only then are results stored together.
+    Options: `platform` (default u55c), whose adapters and number of ports these are; `layers` (default 1): how many a launch will
+    compute (`repeat-layers`). Of more than one, what goes from layer to layer keeps its port, and so do results: one task brings
+    the first, and one stores the last.
 
         dataflow.task @load_gain ins(%m = %gain : memref<2xvector<16xf32>>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_bias ins(%m = %bias : memref<2xvector<16xf32>>) outs(%o = %t : ...) kind load {...}
@@ -63,7 +66,7 @@ class SharePorts(ModulePass):
     name = "share-ports"
 
     platform: str = "u55c"
-    inputs: bool = True
+    layers: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         memory = load_platform(self.platform).memory
@@ -71,13 +74,15 @@ class SharePorts(ModulePass):
             kernels = [found for found in function.walk() if isinstance(found, KernelOp)]
             parameters = host_values(function) & {operand for kernel in kernels for operand in kernel.inputs}
             total = sum(tensor_bytes(value.type) for value in parameters)
+            goes_round = handed_on(function, parameters) if self.layers > 1 else set[BlockArgument]()
             for kernel in kernels:
                 names = symbols_of(kernel)
                 updated = {kernel.inputs[index] for index in kernel.updated}
-                may_share = {value for value in kernel.inputs if self.inputs or value in parameters} - updated
+                apart = {value for value in kernel.inputs if {*arguments_behind(value)} & goes_round} - parameters
+                may_share = {*kernel.inputs} - apart - updated
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     _share(kernel, group, names)
-                for stores in _stores_in_turn(kernel, total, memory) if self.inputs else ():
+                for stores in _stores_in_turn(kernel, total, memory) if self.layers == 1 else ():
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
 
