@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TypeAlias
 
 
@@ -19,25 +20,35 @@ class Dependence:
     """A computation reads what `producer` makes.
 
     `first`, `last`: parts of the producer's time that are over when the reader can begin, and when it has its last operand from
-    there. `rest`: the part of the reader's own time that is left then.
+    there. `rest`: the part of the reader's own time that is left then. `outer`: how often the reader takes, one after the other,
+    what each copy of the producer makes, where copies divide that otherwise than the reader; 0 where they do not.
     """
 
     producer: str
     first: float
     last: float
     rest: float
+    outer: int = 0
+
+    def rest_behind(self, copies: int) -> float:
+        """The part of the reader's own time that is left when so many copies of the producer have made the last: all of them end at
+        once, and the reader has but begun with what the first made last."""
+        return max(self.rest, (1 - 1 / copies) / self.outer) if self.outer and copies > 1 else self.rest
 
 
 Span: TypeAlias = tuple[float, float]
 """Begin and end."""
 
 
-def span(cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span]) -> Span:
-    """Of a computation that takes `cycles` by itself, where those on whom it depends have `spans`."""
+def span(
+    cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span], copies: Mapping[str, int] = MappingProxyType({})
+) -> Span:
+    """Of a computation that takes `cycles` by itself, where those on whom it depends have `spans`, and are so many `copies`."""
     begin = end = 0.0
     for each in after:
         since, until = spans[each.producer]
-        first, last = since + each.first * (until - since), since + each.last * (until - since) + each.rest * cycles
+        rest = each.rest if each.outer == 0 else each.rest_behind(copies.get(each.producer, 1))
+        first, last = since + each.first * (until - since), since + each.last * (until - since) + rest * cycles
         if first > begin:
             begin = first
         if last > end:
@@ -48,10 +59,11 @@ def span(cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span]) 
 @dataclass(frozen=True)
 class Makespan:
     """Begin and end of computations that take `cycles` by themselves, in topological order, and depend on others as in `after`.
-    `known`: `spans` and `readers`, where they are known."""
+    `copies`: of each, 1 where it is not named. `known`: `spans` and `readers`, where they are known."""
 
     cycles: Mapping[str, int]
     after: Mapping[str, Sequence[Dependence]]
+    copies: Mapping[str, int] = field(default_factory=dict[str, int])
     known: tuple[Mapping[str, Span], Mapping[str, Sequence[str]]] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -61,7 +73,7 @@ class Makespan:
             return self.known[0]
         spans: dict[str, Span] = {}
         for name, cycles in self.cycles.items():
-            spans[name] = span(cycles, self.after[name], spans)
+            spans[name] = span(cycles, self.after[name], spans, self.copies)
         return spans
 
     @cached_property
@@ -75,14 +87,18 @@ class Makespan:
                 readers[each.producer].append(name)
         return readers
 
-    def changed(self, cycles: Mapping[str, int]) -> Makespan:
-        """The same graph with other `cycles` for some; only what these delay is computed anew."""
-        all_cycles, spans, delayed = {**self.cycles, **cycles}, dict(self.spans), set(cycles)
+    def changed(self, cycles: Mapping[str, int], copies: Mapping[str, int] = MappingProxyType({})) -> Makespan:
+        """The same graph with other `cycles` and `copies` for some; only what these delay is computed anew."""
+        all_cycles, all_copies, spans = {**self.cycles, **cycles}, {**self.copies, **copies}, dict(self.spans)
+        delayed = set(cycles)
+        for name, count in copies.items():
+            if count != self.copies.get(name, 1):
+                delayed.update(self.readers[name])
         for name, after in self.after.items():
-            if name in delayed and (new := span(all_cycles[name], after, spans)) != spans[name]:
+            if name in delayed and (new := span(all_cycles[name], after, spans, all_copies)) != spans[name]:
                 spans[name] = new
                 delayed.update(self.readers[name])
-        return Makespan(all_cycles, self.after, (spans, self.readers))
+        return Makespan(all_cycles, self.after, all_copies, (spans, self.readers))
 
     @cached_property
     def total(self) -> float:
@@ -106,7 +122,8 @@ class Makespan:
 
         def bound(each: Dependence) -> float:
             since, until = self.spans[each.producer]
-            part, rest = (each.last, each.rest * self.cycles[name]) if is_late else (each.first, 0.0)
-            return since + part * (until - since) + rest
+            if not is_late:
+                return since + each.first * (until - since)
+            return since + each.last * (until - since) + each.rest_behind(self.copies.get(each.producer, 1)) * self.cycles[name]
 
         return max(self.after[name], key=bound).producer if self.after[name] else None

@@ -288,7 +288,8 @@ def adders_for_luts(works: Sequence[Work], plan: Mapping[str, Parallelism], shor
 
 def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makespan:
     """Cycles from the first operand to the last result, `works` in topological order."""
-    return Makespan({work.name: work.cycles(plan[work.name]) for work in works}, {work.name: work.after for work in works})
+    after, copies = {work.name: work.after for work in works}, {work.name: plan[work.name].copies for work in works}
+    return Makespan({work.name: work.cycles(plan[work.name]) for work in works}, after, copies)
 
 
 def may_be(work: Work, chosen: Parallelism) -> bool:

@@ -121,7 +121,8 @@ class _State:
     @cached_property
     def makespan(self) -> Makespan:
         """Cycles from the first operand to the last result."""
-        return self.before[0].changed({name: self.works[name].cycles(self.chosen[name]) for name in self.differing})
+        cycles = {name: self.works[name].cycles(self.chosen[name]) for name in self.differing}
+        return self.before[0].changed(cycles, {name: self.chosen[name].copies for name in self.differing})
 
     @cached_property
     def ports(self) -> MemoryPorts:

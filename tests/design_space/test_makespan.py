@@ -30,19 +30,32 @@ def test_the_slower_of_two_operands_counts():
     assert makespan.spans["c"] == (25, 55) and makespan.critical == ["c", "b"]
 
 
+@pytest.mark.parametrize(("copies", "outer", "end"), [(1, 1, 110), (4, 1, 130), (4, 2, 115), (4, 0, 110)])
+def test_what_copies_make_is_taken_one_after_the_other(copies: int, outer: int, end: float):
+    """Four copies end at once: three quarters of what they made are left to a reader that goes through it copy by copy, or of the
+    last of two rounds, three eighths."""
+    after = {"a": (), "b": (Dependence("a", 0.0, 1.0, 0.25, outer),)}
+    makespan = Makespan({"a": 100, "b": 40}, after, {"a": copies})
+    assert makespan.spans["b"] == (0, end)
+    assert Makespan({"a": 100, "b": 40}, after).changed({}, {"a": copies}).spans == makespan.spans
+
+
 def test_what_a_change_delays_is_as_if_computed_whole():
     draws = random.Random(7)
     for _ in range(50):
         names = [f"n{at}" for at in range(draws.randrange(1, 12))]
         producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
         after = {
-            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3)) for producer in some)
+            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3), draws.randrange(3)) for producer in some)
             for name, some in producers.items()
         }
         makespan = Makespan({name: draws.randrange(50) for name in names}, after)
         for _ in range(5):
-            makespan = makespan.changed({name: draws.randrange(50) for name in draws.sample(names, draws.randint(0, len(names)))})
-            whole = Makespan(makespan.cycles, after)
+            cycles, copies = [draws.sample(names, draws.randint(0, len(names))) for _ in range(2)]
+            makespan = makespan.changed(
+                {name: draws.randrange(50) for name in cycles}, {name: draws.randrange(1, 5) for name in copies}
+            )
+            whole = Makespan(makespan.cycles, after, makespan.copies)
             assert makespan.spans == whole.spans and makespan.critical == whole.critical and makespan.total == whole.total
 
 

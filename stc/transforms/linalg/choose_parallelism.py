@@ -301,7 +301,7 @@ def computations(
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
     }
-    after = _dependences(function)
+    after = {op: [_with_copies(op, *each, divided, families) for each in found] for op, found in _dependences(function).items()}
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
     if in_turn:
         done = in_turns(done, {names.tensor(value): str(element_type(value.type)) for value in whole if value in parameters})
@@ -343,6 +343,22 @@ def _dependences(function: func.FuncOp) -> Mapping[GenericOp, Sequence[tuple[Gen
     nodes = [_with_lanes(node) if isinstance(node, TiledOp) else node for node in graph.nodes]
     found = Propagation(nodes, TileSizes(PORT_LANES, PropagateOrders.rows)).after
     return {graph.generics[name]: [(graph.generics[each.producer], each) for each in after] for name, after in found.items()}
+
+
+def _with_copies(
+    reader: GenericOp,
+    producer: GenericOp,
+    dependence: Dependence,
+    divided: Mapping[GenericOp, int | None],
+    families: Mapping[GenericOp, int],
+) -> tuple[GenericOp, Dependence]:
+    """With how often the reader takes what copies of the producer make, one after the other: not where both are divided alike."""
+    loop = divided.get(producer)
+    if loop is None or families[producer] == families.get(reader):
+        return producer, dependence
+    loops = GenericLoops(producer)
+    dims = loops.output_dims[0]
+    return producer, replace(dependence, outer=prod(loops.extents[dim] for dim in dims[: dims.index(loop)]))
 
 
 def _with_lanes(op: TiledOp) -> TiledOp:

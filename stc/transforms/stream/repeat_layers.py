@@ -63,13 +63,13 @@ class RepeatLayers(ModulePass):
 
     Every task runs once per layer, in a loop around its body. What a layer has of its own gets a leading dimension: parameters,
     and what is updated in place (a cache). All else is the same for all layers, and read again for each. A new task, the mover,
-    holds what a layer takes, sends it to all who read it, and takes what the layer returns, which the next one takes: the cycle
-    that this closes has to go through two compute units (`assign-units`). The input of the first layer it gets from one load, in
-    place of those that a layer had. Where a task says what layers end with (`stc.ends_layers`), the mover takes its place: what is
-    marked to be behind it (`mark-behind-layers`: tasks, or parts of one that works for layers, too) runs once, on what the last
-    layer returns, and its parameters stay as they are. A loop that would be one with that over layers, on the way from the first
-    task to the last, drains instead (`stc.drains`): its last tokens would wait in its pipeline for those of the next layer, which
-    depend on them.
+    holds what a layer takes, sends it to all who read it, one after the other as they stand, and takes what the layer returns,
+    which the next one takes: the cycle that this closes has to go through two compute units (`assign-units`). The input of the
+    first layer it gets from one load, in place of those that a layer had. Where a task says what layers end with
+    (`stc.ends_layers`), the mover takes its place: what is marked to be behind it (`mark-behind-layers`: tasks, or parts of one
+    that works for layers, too) runs once, on what the last layer returns, and its parameters stay as they are. A loop that would be
+    one with that over layers, on the way from the first task to the last, drains instead (`stc.drains`): its last tokens would
+    wait in its pipeline for those of the next layer, which depend on them.
 
     Options:
     * `count`: of layers; 1 (default) changes nothing.
@@ -181,6 +181,8 @@ class _Repetition:
             for stripe, order in _stripes(pack):
                 operands = [self._kernel.arguments[index] for index, value in inputs if value is stripe]
                 loads += [self._port(operand, order, pack.layout) for operand in operands]
+        position = {task: at for at, task in enumerate(tasks_of(self._kernel))}
+        loads.sort(key=lambda load: position[ends_of(load.stream)[1]])  # which the mover serves one after the other
         if end is not None:
             return self._ended(argument, loads, end)
         results = [(self._kernel.outputs.index(stripe), order) for stripe, order in _stripes(unpack)]
