@@ -230,7 +230,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
     words = _words(options, "port-bits")
-    narrow = f"narrow=true {on}" if options.weight_ports == IN_TURN else ""
+    narrow = f"narrow=true {on}{repeated}" if options.weight_ports == IN_TURN else ""
     pairs = _with_options("pack-products", words)
     adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
     splits = (f"split-reductions{{{searched}}}", "split-arg-max")

@@ -47,7 +47,7 @@ def span(
     begin = end = 0.0
     for each in after:
         since, until = spans[each.producer]
-        rest = each.rest if each.outer == 0 else each.rest_behind(copies.get(each.producer, 1))
+        rest = each.rest_behind(copies.get(each.producer, 1)) if each.outer else each.rest  # most have none, and it is asked often
         first, last = since + each.first * (until - since), since + each.last * (until - since) + rest * cycles
         if first > begin:
             begin = first

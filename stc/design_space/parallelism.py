@@ -83,7 +83,7 @@ class MemoryOperand:
         return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
 
     def further_ports(self, parallelism: Parallelism) -> int:
-        """Memory ports for its key, beside those of other keys."""
+        """Memory ports for its key, beside those of other keys: none where it joins one of them."""
         count = 1 if self.shared is not None else self.ports(parallelism)
         return 0 if self.joins and count == 1 else count
 
@@ -376,7 +376,7 @@ def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]
         earlier = [name for other in before for name in read[other]]
         follows = {each.tensor: frozenset(it for it in earlier if parameters[it] == parameters[each.tensor]) for each in own}
         memory = tuple(replace(each, follows=follows[each.tensor]) if each in own else each for each in work.memory)
-        earlier = set[str]().union(*follows.values())
-        waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] & earlier]
+        awaited = frozenset[str]().union(*follows.values())
+        waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] & awaited]
         made.append(replace(work, memory=memory, after=(*work.after, *waits)))
     return made

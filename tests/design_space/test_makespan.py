@@ -46,7 +46,7 @@ def test_what_a_change_delays_is_as_if_computed_whole():
         names = [f"n{at}" for at in range(draws.randrange(1, 12))]
         producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
         after = {
-            name: tuple(Dependence(producer, *draws.choices((0.0, 0.25, 1.0), k=3), draws.randrange(3)) for producer in some)
+            name: tuple(Dependence(each, *draws.choices((0.0, 0.25, 1.0), k=3), outer=draws.randrange(3)) for each in some)
             for name, some in producers.items()
         }
         makespan = Makespan({name: draws.randrange(50) for name in names}, after)

@@ -9,7 +9,7 @@ import networkx as nx
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from stc.analysis.handed_on import handed_on
@@ -25,7 +25,7 @@ from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
 from stc.dialects.updates import is_inserted, is_update, is_updated
-from stc.dialects.use_def import RESHAPES, arguments_behind, through_reshapes, used_by, uses_through
+from stc.dialects.use_def import RESHAPES, through_reshapes, used_by, uses_through
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
@@ -83,8 +83,7 @@ class ChooseGroups(ModulePass):
             read = [operand for kernel in kernels for operand in _outside(kernel)]
             known, sizes, memory = host_values(function), RunTimeSizes(function), platform.memory
             inputs = {operand for operand in read if not is_updated(operand) and not sizes.single(operand)}
-            goes_round = handed_on(function, known) if self.layers > 1 else set[BlockArgument]()
-            inputs = {operand for operand in inputs if not goes_round & {*arguments_behind(operand)}}
+            inputs -= handed_on(function, inputs, known, self.layers)
             shared = shared_parameters(read, known, memory, inputs)
             written = [result for kernel in kernels for result in _retained(kernel)]
             stored = shared_results(written if self.layers == 1 else (), read, known, memory)

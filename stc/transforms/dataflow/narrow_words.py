@@ -45,8 +45,8 @@ def narrow_words(
     """
     behind = operations_behind_ends(kernel.body.block)
     known = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value in parameters]
-    last = {port for port in known if is_read_behind_layers(port, behind)}
     asked = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value not in apart]
+    last = {port for port in (*known, *asked) if is_read_behind_layers(port, behind)}
     small = [
         _Small(port.index, tensor_bytes(kind), _token_bits(port, kind), (port in last, str(kind.element_type.element_type)))
         for port in asked
@@ -54,14 +54,15 @@ def narrow_words(
         if not _is_for_shared(port) and ports_of_slice(kernel.inputs[port.index]) is None
     ]
     given = [each for each in small if kernel.inputs[each.index] in parameters]
-    others = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
+    others = [each for each in small if each not in given]
+    ports = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
     narrow: dict[int, int] = {}
     for group in dict.fromkeys(each.group for each in given):
         own = [each for each in given if each.group == group]
         total = sum(_bytes(kernel, port) for port in known if (port in last) == group[0])
-        bits = narrow_word(sum(each.size for each in own), total // max(1, memory.max_ports - others), memory.word_bits)
+        bits = narrow_word(sum(each.size for each in own), total // max(1, memory.max_ports - ports), memory.word_bits)
         widest = min(memory.word_bits, max(bits, *(each.token for each in own)))  # words of a port are alike
-        beside = [each for each in small if each.group == group and each not in own and each.token <= widest]
+        beside = [each for each in others if each.group == group and each.token <= widest]
         narrow |= {each.index: widest for each in (*own, *beside) if len(own) + len(beside) > 1}
     return narrow
 

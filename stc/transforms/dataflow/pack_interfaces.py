@@ -24,7 +24,6 @@ from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
 from stc.dialects.itensor.type import at_largest
-from stc.dialects.use_def import arguments_behind
 from stc.iteration.bus_words import packed_words, power_of_two, word_lanes
 from stc.iteration.memory_region import enlarged
 from stc.iteration.normal_form import same_sequence
@@ -50,9 +49,10 @@ class PackInterfaces(ModulePass):
     An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped; but
     for a result of which generics say that one port is enough (`stc.ports`).
 
-    Options: `port_bits` (default 512, a power of two); `narrow` (default false): whether small operands that will share a port
+    Options: `port_bits` (default 512, a power of two); `narrow` (default false): whether small parameters that will share a port
     (`share-ports`) lie in narrower words where that port has the time, since what holds them is as wide as their words;
-    `platform` (default u55c), whose ports these are.
+    `platform` (default u55c), whose ports these are; `layers` (default 1): how many a launch will compute. Of more than one, small
+    inputs that are the same for all of them lie in words as narrow.
 
         %y = dataflow.kernel @f(%a = %x : tensor<8x16xf32> as !X) -> (tensor<8x16xf32> as !Y) {...}
       becomes
@@ -71,6 +71,7 @@ class PackInterfaces(ModulePass):
     port_bits: int = 512
     narrow: bool = False
     platform: str = "u55c"
+    layers: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.port_bits < 8 or self.port_bits & (self.port_bits - 1):
@@ -90,8 +91,8 @@ class PackInterfaces(ModulePass):
             for index, (value, port) in pairs
         ]  # fmt: skip
         parameters = host_values(function)
-        goes_round = handed_on(function, parameters)
-        apart = {value for value in kernel.inputs if goes_round & {*arguments_behind(value)}}
+        others = {value for value in kernel.inputs if value not in parameters}
+        apart = others if self.layers == 1 else handed_on(function, others, parameters, self.layers)
         return narrow_words(kernel, parameters, apart, load_platform(self.platform).memory, words)
 
     def _pack_operands(self, kernel: KernelOp, narrow: Mapping[int, int]) -> list[Place | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -285,18 +286,17 @@ def computations(
     divided = {op: along.divided_loop(op) for op in generics}
     families = {op: along.family(op, divided[op]) for op in generics}
     names = _Names(parameters, platform.memory.word_bits, families, in_turn)
-    if layers > 1:
-        names.handed_on = handed_on(function, parameters)
+    names.handed_on = handed_on(function, function.body.block.args, parameters, layers)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     whole = [source for op in generics for value in _read_whole(op, sizes) for source, _ in names.sources(value, made)]
     inputs = {argument for argument in function.body.block.args if not is_updated(argument)}
-    names.ports = shared_parameters(whole, parameters, platform.memory, inputs - set(names.handed_on))
+    names.ports = shared_parameters(whole, parameters, platform.memory, inputs - names.handed_on)
     results = function.body.block.last_op.operands if function.body.block.last_op is not None else ()
     leaving = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
     stored = leaving if layers == 1 else ()
     names.stores = shared_parts(stored, whole, parameters, platform.memory)
-    alone = [value for value in dict.fromkeys(whole) if (value in parameters or value in inputs) and value not in names.ports]
-    names.joining = joining_results(leaving, alone, platform.memory)
+    if layers > 1:  # which are one kernel: several may not count on it
+        names.joining = joining_results(leaving, _alone(whole, parameters, names.ports, inputs, in_turn), platform.memory)
     works = {
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
@@ -345,6 +345,20 @@ def _dependences(function: func.FuncOp) -> Mapping[GenericOp, Sequence[tuple[Gen
     return {graph.generics[name]: [(graph.generics[each.producer], each) for each in after] for name, after in found.items()}
 
 
+def _alone(
+    read: Iterable[SSAValue],
+    parameters: Container[SSAValue],
+    ports: Container[SSAValue],
+    inputs: Container[SSAValue],
+    in_turn: bool,
+) -> list[SSAValue]:
+    """The tensors among `read` that have memory ports for themselves, unlike those of which `ports` says otherwise: `inputs`, and
+    parameters that have none of their type to take turns with."""
+    own = [value for value in dict.fromkeys(read) if (value in parameters or value in inputs) and value not in ports]
+    types = Counter(element_type(value.type) for value in own if value in parameters)
+    return [value for value in own if value in inputs or not in_turn or types[element_type(value.type)] == 1]
+
+
 def _with_copies(
     reader: GenericOp,
     producer: GenericOp,
@@ -352,7 +366,8 @@ def _with_copies(
     divided: Mapping[GenericOp, int | None],
     families: Mapping[GenericOp, int],
 ) -> tuple[GenericOp, Dependence]:
-    """With how often the reader takes what copies of the producer make, one after the other: not where both are divided alike."""
+    """With how often the reader takes what copies of the producer make, one after the other: not where both are divided alike. As
+    if it had loops in the order of the producer's dimensions, as what reads row by row has."""
     loop = divided.get(producer)
     if loop is None or families[producer] == families.get(reader):
         return producer, dependence
@@ -384,7 +399,7 @@ class _Names(UniqueNames):
         self.host = host
         self.port_bits = port_bits
         self.families = families
-        self.handed_on: Collection[SSAValue] = ()
+        self.handed_on = set[SSAValue]()
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
         self.stores: Mapping[SSAValue, int] = {}
@@ -491,8 +506,8 @@ def _lane_loop(generic: GenericOp) -> int | None:
 
 
 CONTROL = Counts(lut=520, ff=600)
-"""Of a task, its FIFOs and those beside it, fitted to gpt2-medium in W4A8 when its operators took more. FFs are those of an older
-count, of which fewer come to be."""
+"""Of a task, its FIFOs and those beside it. LUTs were fitted to gpt2-medium in W4A8, in steps between 450 and 520, by what came to
+be of designs for which 791,700 were expected. FFs are those of an older count, of which fewer come to be."""
 
 BITS_OF_A_LUT = 2
 """Bits of an operand for which its FIFO and arrays take a LUT, and two FFs. With a LUT for each bit 791,063 LUTs were expected of

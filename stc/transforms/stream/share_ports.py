@@ -9,7 +9,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -22,7 +22,6 @@ from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS
-from stc.dialects.use_def import arguments_behind
 from stc.iteration.order import Loop
 from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
@@ -72,14 +71,13 @@ class SharePorts(ModulePass):
         memory = load_platform(self.platform).memory
         for function in functions_of(op):
             kernels = [found for found in function.walk() if isinstance(found, KernelOp)]
-            parameters = host_values(function) & {operand for kernel in kernels for operand in kernel.inputs}
+            known = host_values(function)
+            parameters = known & {operand for kernel in kernels for operand in kernel.inputs}
             total = sum(tensor_bytes(value.type) for value in parameters)
-            goes_round = handed_on(function, parameters) if self.layers > 1 else set[BlockArgument]()
             for kernel in kernels:
                 names = symbols_of(kernel)
                 updated = {kernel.inputs[index] for index in kernel.updated}
-                apart = {value for value in kernel.inputs if {*arguments_behind(value)} & goes_round} - parameters
-                may_share = {*kernel.inputs} - apart - updated
+                may_share = {*kernel.inputs} - handed_on(function, kernel.inputs, known, self.layers) - updated
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     _share(kernel, group, names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.layers == 1 else ():
