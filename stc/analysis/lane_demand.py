@@ -38,9 +38,10 @@ class LaneDemand:
 
     A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
     operand's last dimension, and at least `default`. What n streams are joined to (`concat`, `merge`) passes one token a cycle of
-    all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent. A stream
-    is as wide as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end
-    takes. The tokens of an own kernel are what its C++ says.
+    all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent, unless
+    the schedule has another width than `default`, which `propagate-orders` writes where nobody asked for one. A stream is as wide
+    as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end takes. The
+    tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp
@@ -200,6 +201,8 @@ def _wish(use: Use, default: int, joined: int) -> int | None:
     if schedule is None or not shape:
         return None
     if schedule.vectors:
-        return min(schedule.vectors[use.index][-1], shape[-1])
+        said = min(schedule.vectors[use.index][-1], shape[-1])
+        if joined == 1 or said != default:  # which is what is said where nobody asked
+            return said
     innermost = GenericLoops(generic).operand_dims[use.index][-1]
     return max(default, joined * min(schedule.unrolls[innermost], shape[-1]))

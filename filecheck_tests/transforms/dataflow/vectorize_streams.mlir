@@ -264,6 +264,55 @@ dataflow.kernel @said() {
 
 // -----
 
+// But for the width that `propagate-orders` writes where nobody asked for one: all that is joined has room.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = [[4], [4]]>
+#slow = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>
+!T = tensor<16xf32>
+!A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+!J = !itensor.itensor<16xf32, iter_space: [3] * [16], iter_map: (d0) -> (d0)>
+dataflow.kernel @unsaid() {
+  %a, %b, %c, %e, %e_1, %e_2 = "test.op"() : () -> (!T, !T, !T, !A, !A, !A)
+  %x = dataflow.task @first ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %y = dataflow.task @second ins(%p = %b : !T) outs(%out = %e_1 : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %z = dataflow.task @third ins(%p = %c : !T) outs(%out = %e_2 : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %w = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %w : !A
+  }
+  %j = itensor.concat %x, %y, %z at [0], [16], [32] : !A, !A, !A to !J
+  dataflow.task @behind ins(%p = %j : !J) {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c48 = arith.constant 48 : index
+    scf.for %i = %c0 to %c48 step %c16 {
+      %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+}
+
+// CHECK-LABEL: @unsaid(
+// CHECK-COUNT-3: itensor.write {{.*}} : tensor<16xf32> ->
+// CHECK: itensor.concat %x, %y, %z
+// CHECK: itensor.read %p[{{.*}} -> tensor<16xf32>
+
+// -----
+
 // Rows of a cache come in halves, those of all heads before the others: they are put together to vectors as wide as those read.
 !C = !itensor.itensor<1x1x8xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
 !H = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [4, 1], iter_map: (d0, d1) -> (d1, 0, d0)>
