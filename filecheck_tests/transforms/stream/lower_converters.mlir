@@ -157,3 +157,28 @@ func.func @again(%p: i32) {
 // CHECK: dataflow.task @turn_y ins([[POS1:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !stream.stream
 // CHECK: [[SIZE1:%.*]] = itensor.size pos<=4 of [[POS1]]
 // CHECK: scf.for %visit{{.*}} = %c0{{.*}} to [[SIZE1]]
+
+// -----
+
+// Blocks as often as a scalar says: both tasks take it; where one task has both blocks, it fills and empties one of them in turn.
+!across = !itensor.itensor<1x1xf32, iter_space: [sum(pos<=4, 1), 6] * [1, 1], iter_map: (d0, d1) -> (d1, d0)>
+!twice = !itensor.itensor<1x1xf32, iter_space: [sum(pos<=4, 1), 2, 6] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d2, d0)>
+!rows = !itensor.itensor<1x2xf32, iter_space: [sum(pos<=4, 1), 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!wide = !itensor.itensor<1x4xf32, iter_space: [sum(pos<=4, 1), 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+func.func @as_often(%p: i32) {
+  dataflow.kernel @k(%pos = %p : i32 as !itensor.symbol<pos<=4>) {
+    %x, %y = "test.op"() : () -> (!across, !rows)
+    %d = itensor.converter %x {shared_loops = 1, buffer_shape = [6, 1], blocks = 2} : !across to !twice
+    %e = itensor.converter %y {shared_loops = 1, buffer_shape = [2, 4], blocks = 2} : !rows to !wide
+  }
+  func.return
+}
+
+// CHECK-LABEL: @as_often(
+// CHECK: dataflow.task @fill_x ins([[POS:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !stream.stream
+// CHECK: [[SIZE:%.*]] = itensor.size sum(pos<=4, 1) of [[POS]]
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to [[SIZE]]
+// CHECK-NEXT: stream.acquire
+// CHECK: dataflow.task @drain_x ins([[POS1:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !block)
+// CHECK: dataflow.task @turn_y ins([[POS2:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !stream.stream
+// CHECK: memref.alloc() : memref<2x4xf32>

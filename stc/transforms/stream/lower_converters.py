@@ -22,6 +22,7 @@ from stc.iteration.block_tokens import in_tokens, token_lanes
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.size import Size, is_static
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
 from stc.transforms.stream.loops import Symbols, coordinates, loop_nest, order_nest, scalar_ports, total
@@ -52,7 +53,8 @@ class LowerConverters(ModulePass):
           scf.for %k ... { scf.for ... { %v = stream.read %i ... } scf.for ... { ... stream.write %v into %o } }
         }
 
-    Two blocks are filled and emptied at once, by one loop (`stc.transforms.stream.merged_blocks`).
+    Two blocks are filled and emptied at once, by one loop (`stc.transforms.stream.merged_blocks`); in turn, as one block, where
+    shared loops run as often as a launch says.
 
     A converter with a window is one task. In each shared iteration it receives and sends tiles as its schedule says: a loop over
     the part that repeats, with one nest for each tile, whose first line in the circular buffer is a constant.
@@ -103,6 +105,10 @@ def _ring(
     _task(converter, names.fresh(f"drain_{name}"), ring.result, target, drained, lambda body: _load_tokens(body, plan, drained))
 
 
+def _shared_trips(plan: ConverterPlan) -> Sequence[Size]:
+    return [loop.trip for loop in plan.source.loops[: plan.shared_loops]]
+
+
 def _element_type(converter: ConverterOp) -> Attribute:
     assert isinstance(converter.source.type, ItensorType)
     return converter.source.type.element_type
@@ -129,13 +135,13 @@ class _Body:
 def _task(
     converter: ConverterOp, name: str, source: SSAValue, target: SSAValue, order: StreamOrder, fill: Callable[[_Body], None]
 ) -> None:
-    """A task with a body that runs the loops of `order`."""
+    """A task with a body that runs the loops of `order`, inside those that the converter shares."""
     builder, kernel = Builder(InsertPoint.before(converter)), converter.parent_op()
     assert isinstance(kernel, KernelOp)
     block = Block(arg_types=[source.type, target.type])
     block.args[0].name_hint, block.args[1].name_hint = "in", "out"
     into, out_of = block.args
-    scalars, symbols = scalar_ports(kernel, block, order.sizes)
+    scalars, symbols = scalar_ports(kernel, block, [*_shared_trips(converter.plan), *order.sizes])
     fill(_Body(Builder(InsertPoint.at_end(block)), into, out_of, symbols))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, [*scalars, source], [target], block, []))
@@ -166,7 +172,7 @@ def _one_task(builder: Builder, converter: ConverterOp, name: str, names: Unique
     plan = converter.plan
     if plan.window is not None:
         kind, hint, shape, loops = "lines", "lines", plan.buffer_shape, _lines
-    elif plan.blocks == 1:
+    elif plan.blocks == 1 or not all(map(is_static, _shared_trips(plan))):
         kind, hint, shape, loops = "turn", "block", plan.buffer_shape, _in_turn
     else:
         kind, hint, shape, loops = "merge", "blocks", (2, *plan.buffer_shape), _merged
