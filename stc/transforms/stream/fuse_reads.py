@@ -13,8 +13,8 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.loops import constant_bounds
-from stc.analysis.recurrences import issue_interval
+from stc.analysis.loops import constant_bounds, enclosing_loops, most_trips
+from stc.analysis.recurrences import flattened_nest, issue_interval, pipeline_schedule
 from stc.analysis.stream_transfers import Transfer, Use, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
@@ -39,7 +39,8 @@ class FuseReads(ModulePass):
 
     Where the nest that computes runs in another order than the tokens come in, its loops are interchanged, if each entry of
     memory then sees the same accesses in the same order (sums add up as before, bit for bit), and if waiting for sums, or for
-    several tokens of one stream, does not cost more than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes;
+    several tokens of one stream, does not cost more than the fill did (`stc.analysis.recurrences`), and the pipeline that drains
+    after each tile, where tiles behind each other become one loop. Otherwise nothing changes;
     nor where a buffer is used in two nests, or entries that are used again come in another order than they are used first, or
     where tokens of the same stream are moved in between; nor where iterations share a token whose width is no power of two,
     unless it is a whole row (to know which iteration reads it would take a divider, emission rule 16).
@@ -90,11 +91,20 @@ def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
     trial = task.clone()
     Rewriter.insert_op(trial, InsertPoint.after(task))
     fill, use = list(fills(trial))[number]
-    before = fill.iterations + use.iterations * issue_interval(use.loops[-1], clock_ns)
-    after = use.iterations * issue_interval(_fuse(fill, use), clock_ns)
+    before = fill.iterations + use.iterations * issue_interval(use.loops[-1], clock_ns) + _drain(use.loops[-1], clock_ns)
+    fused = _fuse(fill, use)
+    after = use.iterations * issue_interval(fused, clock_ns) + _drain(fused, clock_ns)
     slower, faster = (trial, task) if after > before else (task, trial)
     Rewriter.erase_op(slower)
     return faster
+
+
+def _drain(loop: scf.ForOp, clock_ns: float) -> int:
+    """Cycles that the pipeline of `loop` drains for in each iteration of the loops around its nest; none where there are none, or
+    what is drained is but once."""
+    outermost = flattened_nest(loop)[0]
+    is_repeated = any(most_trips(around) > 1 for around in enclosing_loops(outermost))
+    return pipeline_schedule(loop, clock_ns).depth if is_repeated else 0
 
 
 def _fuse(fill: Transfer, use: Use) -> scf.ForOp:
