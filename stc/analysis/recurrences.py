@@ -23,7 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
-from stc.analysis.loops import constant_bounds, is_kept_apart, is_unrolled, largest_bounds, most_trips, passes_on
+from stc.analysis.loops import constant_bounds, enclosing_loops, is_kept_apart, is_unrolled, largest_bounds, most_trips, passes_on
 from stc.analysis.operator_library import head_start, may_reassociate
 from stc.dialects import stream
 from stc.dialects.facts import DRAINS, PARTITION
@@ -56,14 +56,31 @@ class Recurrence:
 
 def accumulation_interval(loop: scf.ForOp, clock_ns: float) -> int:
     """Cycles of `clock_ns` between iterations so that a sum is finished before it is added to again."""
-    worst = slowest_recurrence(loop, pipeline_schedule(loop, clock_ns))
+    return _accumulation_interval(loop, pipeline_schedule(loop, clock_ns))
+
+
+def _accumulation_interval(loop: scf.ForOp, schedule: IterationSchedule) -> int:
+    worst = slowest_recurrence(loop, schedule)
     return worst.interval if worst is not None else 1
 
 
 def issue_interval(loop: scf.ForOp, clock_ns: float) -> int:
     """Cycles of `clock_ns` between iterations, for sums and for the tokens of one stream."""
+    return _issue_interval(loop, pipeline_schedule(loop, clock_ns))
+
+
+def _issue_interval(loop: scf.ForOp, schedule: IterationSchedule) -> int:
     moved = Counter(op.stream for op in loop.body.walk() if isinstance(op, stream.ReadOp | stream.WriteOp))
-    return max(accumulation_interval(loop, clock_ns), *moved.values(), 1)
+    return max(_accumulation_interval(loop, schedule), *moved.values(), 1)
+
+
+def nest_cycles(loop: scf.ForOp, iterations: int, clock_ns: float) -> int:
+    """Cycles of `clock_ns` of so many iterations of `loop`, and of the drain of its pipeline behind them, where the loops around
+    its flattened nest repeat that."""
+    schedule = pipeline_schedule(loop, clock_ns)
+    outermost = flattened_nest(loop)[0]
+    drains = any(most_trips(around) > 1 for around in enclosing_loops(outermost))
+    return iterations * _issue_interval(loop, schedule) + drains * schedule.depth
 
 
 def pipeline_schedule(loop: scf.ForOp, clock_ns: float) -> IterationSchedule:

@@ -88,9 +88,14 @@ class ConverterPlan:
     # Sizes ------------------------------------------------------------------------------------------------------------
 
     @property
+    def shared(self) -> tuple[Loop, ...]:
+        """The loops that source and target share, outermost first: a block is filled and emptied in each of their iterations."""
+        return self.source.loops[: self.shared_loops]
+
+    @property
     def iterations(self) -> int:
         """How often the block is filled and emptied: iterations of the shared loops."""
-        return prod(static(loop.trip) for loop in self.source.loops[: self.shared_loops])
+        return prod(static(loop.trip) for loop in self.shared)
 
     @property
     def block_entries(self) -> int:

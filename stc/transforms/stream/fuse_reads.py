@@ -13,8 +13,8 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.loops import constant_bounds, enclosing_loops, most_trips
-from stc.analysis.recurrences import flattened_nest, issue_interval, pipeline_schedule
+from stc.analysis.loops import constant_bounds
+from stc.analysis.recurrences import nest_cycles
 from stc.analysis.stream_transfers import Transfer, Use, fills
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
@@ -91,20 +91,11 @@ def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
     trial = task.clone()
     Rewriter.insert_op(trial, InsertPoint.after(task))
     fill, use = list(fills(trial))[number]
-    before = fill.iterations + use.iterations * issue_interval(use.loops[-1], clock_ns) + _drain(use.loops[-1], clock_ns)
-    fused = _fuse(fill, use)
-    after = use.iterations * issue_interval(fused, clock_ns) + _drain(fused, clock_ns)
+    before = fill.iterations + nest_cycles(use.loops[-1], use.iterations, clock_ns)
+    after = nest_cycles(_fuse(fill, use), use.iterations, clock_ns)
     slower, faster = (trial, task) if after > before else (task, trial)
     Rewriter.erase_op(slower)
     return faster
-
-
-def _drain(loop: scf.ForOp, clock_ns: float) -> int:
-    """Cycles that the pipeline of `loop` drains for in each iteration of the loops around its nest; none where there are none, or
-    what is drained is but once."""
-    outermost = flattened_nest(loop)[0]
-    is_repeated = any(most_trips(around) > 1 for around in enclosing_loops(outermost))
-    return pipeline_schedule(loop, clock_ns).depth if is_repeated else 0
 
 
 def _fuse(fill: Transfer, use: Use) -> scf.ForOp:

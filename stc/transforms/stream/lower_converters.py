@@ -22,7 +22,7 @@ from stc.iteration.block_tokens import in_tokens, token_lanes
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import Size, is_static
+from stc.iteration.size import is_static
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
 from stc.transforms.stream.loops import Symbols, coordinates, loop_nest, order_nest, scalar_ports, total
@@ -105,10 +105,6 @@ def _ring(
     _task(converter, names.fresh(f"drain_{name}"), ring.result, target, drained, lambda body: _load_tokens(body, plan, drained))
 
 
-def _shared_trips(plan: ConverterPlan) -> Sequence[Size]:
-    return [loop.trip for loop in plan.source.loops[: plan.shared_loops]]
-
-
 def _element_type(converter: ConverterOp) -> Attribute:
     assert isinstance(converter.source.type, ItensorType)
     return converter.source.type.element_type
@@ -129,7 +125,7 @@ class _Body:
     def shared(self, plan: ConverterPlan) -> Builder:
         """A builder inside the loops that source and target share."""
         names = order_loop_names(plan.source)[: plan.shared_loops]
-        return loop_nest(self.builder, plan.source.loops[: plan.shared_loops], names, self.symbols)[1]
+        return loop_nest(self.builder, plan.shared, names, self.symbols)[1]
 
 
 def _task(
@@ -141,7 +137,7 @@ def _task(
     block = Block(arg_types=[source.type, target.type])
     block.args[0].name_hint, block.args[1].name_hint = "in", "out"
     into, out_of = block.args
-    scalars, symbols = scalar_ports(kernel, block, [*_shared_trips(converter.plan), *order.sizes])
+    scalars, symbols = scalar_ports(kernel, block, [*(loop.trip for loop in converter.plan.shared), *order.sizes])
     fill(_Body(Builder(InsertPoint.at_end(block)), into, out_of, symbols))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, [*scalars, source], [target], block, []))
@@ -172,7 +168,7 @@ def _one_task(builder: Builder, converter: ConverterOp, name: str, names: Unique
     plan = converter.plan
     if plan.window is not None:
         kind, hint, shape, loops = "lines", "lines", plan.buffer_shape, _lines
-    elif plan.blocks == 1 or not all(map(is_static, _shared_trips(plan))):
+    elif plan.blocks == 1 or not all(is_static(loop.trip) for loop in plan.shared):
         kind, hint, shape, loops = "turn", "block", plan.buffer_shape, _in_turn
     else:
         kind, hint, shape, loops = "merge", "blocks", (2, *plan.buffer_shape), _merged
