@@ -14,11 +14,11 @@ from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue, Use
 from xdsl.utils.hints import isa
 
 from stc.analysis.behind_layers import operations_behind_layers
-from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of
+from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
@@ -63,6 +63,7 @@ from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.alike_contractions import Alike, alike_contractions
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
+from stc.transforms.linalg.reshapes import source_dimension
 from stc.transforms.linalg.term_lanes import is_folded, is_in_turn, lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import joining_results, shared_parameters, shared_parts
@@ -104,8 +105,10 @@ class ChooseParallelism(FindingPass):
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18). Where no parallel loop has lanes, terms are the lanes: of a sum of integers, of an extreme, or of a
     single sum of floats. Copies divide the outermost parallel loop, or another along which much more of the work around the generic
-    can be divided too. Loops that run as often as a launch says are gone through one by one, and counted as if symbols
-    had half of their maxima: what a sequence needs on the average. Decisions are the attributes
+    can be divided too; what reads a reshape has as many as what makes that, where it reduces each slice, and what it makes is
+    combined at once, as what finds the largest of a product's rows (`split-arg-max`). Loops that run as often as a launch says are
+    gone through one by one, and counted as if symbols had half of their maxima: what a sequence needs on the average. Decisions are
+    the attributes
     `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
     are counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
     (`stc.adders`), which have fewer stages, too.
@@ -590,6 +593,35 @@ WORTH_OUTERMOST = 0.8
 """Share of the work along the most shared loop that makes an outer loop preferable: its copies hand on whole rows, in order."""
 
 
+LEAST_COPIES_JOINED = 8
+"""Copies that a reader of a reshape must be able to have: fewer would leave too few for what makes it."""
+
+
+def _unshaped(value: SSAValue) -> tuple[SSAValue, Sequence[int | None]]:
+    """What `value` is a reshape of, or itself, and the dimension of that which each of `value` divides as well, or None."""
+    places: Sequence[int | None] = range(len(shape_of(value.type)))
+    while isinstance(op := value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        value, places = op.src, [None if place is None else source_dimension(op, place) for place in places]
+    return value, places
+
+
+def _may_be_divided_alike(reader: GenericOp, loop: int) -> bool:
+    """Whether copies of what a `reader` of a reshape reads may be copies of it, too, without anything else having to have as many:
+    what it makes along its `loop` is combined at once, by readers that reduce that."""
+    loops = GenericLoops(reader)
+    uses = [(use, dims) for result, dims in zip(reader.results, loops.output_dims, strict=True) for use in result.uses]
+    are_combined = (loop in dims and _reduces(use, dims.index(loop)) for use, dims in uses)
+    return loops.extents[loop] >= LEAST_COPIES_JOINED and all(are_combined)
+
+
+def _reduces(use: Use, dimension: int) -> bool:
+    """Whether a generic reduces a dimension of one of its inputs."""
+    if not isinstance(reader := use.operation, GenericOp) or use.index >= len(reader.inputs):
+        return False
+    loops = GenericLoops(reader)
+    return loops.input_dims[use.index][dimension] in loops.reductions
+
+
 class _SharedLoops:
     """Which loops of which generics run along the same dimension of the tensors between them."""
 
@@ -601,13 +633,15 @@ class _SharedLoops:
         self._order = {generic: index for index, generic in enumerate(generics)}
         for generic in [op for op in generics if not ENDS_LAYERS.on(op)]:  # behind which copies are others
             for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
-                producer = value.owner
-                if not isinstance(producer, GenericOp) or not isinstance(value, OpResult) or value in parameters:
+                made, places = _unshaped(value)
+                producer = made.owner
+                if not isinstance(producer, GenericOp) or not isinstance(made, OpResult) or value in parameters:
                     continue
-                made_by = GenericLoops(producer).output_dims[value.index]
-                for theirs, own in zip(made_by, dims, strict=True):
-                    self._readers.setdefault((producer, theirs), []).append((generic, own, dims))
-                    self._root[self._find((generic, own))] = self._find((producer, theirs))
+                made_by = GenericLoops(producer).output_dims[made.index]
+                for place, own in zip(places, dims, strict=True):
+                    if place is not None and (made is value or _may_be_divided_alike(generic, own)):
+                        self._readers.setdefault((producer, made_by[place]), []).append((generic, own, dims))
+                        self._root[self._find((generic, own))] = self._find((producer, made_by[place]))
         self._work: dict[Loop, int] = {}
         for generic in generics:
             for loop in self._divisible(generic):

@@ -17,10 +17,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, PORTS, STRIPE
-from stc.iteration.reshape import Groups, divide_outermost, outermost, positions
+from stc.iteration.reshape import Groups, divide_outermost
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import started_alike, stc_attributes, tensor_like
-from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
+from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of, source_dimension
 from stc.transforms.linalg.split_loops import split_by_operand
 
 Reshape: TypeAlias = tensor.ExpandShapeOp | tensor.CollapseShapeOp
@@ -224,13 +224,11 @@ def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:
 
 def _reshaped_parts(op: Reshape, dimension: int) -> Sequence[SSAValue]:
     """The same of a reshape that only takes apart or merges what lies within a part: it is done part by part."""
-    groups, expands = groups_of(op), isinstance(op, tensor.ExpandShapeOp)
-    coarse = next(place for place, fine in enumerate(positions(groups)) if dimension in fine) if expands else dimension
-    fine = outermost(groups, coarse)
-    if fine is None or (expands and fine != dimension):
+    if (source := source_dimension(op, dimension)) is None:
         return ()
-    parts = _parts(op.src, coarse if expands else fine)
-    narrow = divide_outermost(groups, coarse, len(parts)) if parts else None
+    parts = _parts(op.src, source)
+    coarse = source if isinstance(op, tensor.ExpandShapeOp) else dimension
+    narrow = divide_outermost(groups_of(op), coarse, len(parts)) if parts else None
     return [] if narrow is None else [_reshaped(op, part, number, narrow) for number, part in enumerate(parts)]
 
 

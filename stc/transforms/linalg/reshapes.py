@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerAt
 from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Operation, SSAValue
 
-from stc.iteration.reshape import Groups, coarse_shape, fine_shape, is_trivial, positions
+from stc.iteration.reshape import Groups, coarse_shape, fine_shape, is_trivial, outermost, positions
 from stc.transforms.linalg.generics import shape_of, started_alike, tensor_like
 
 RESHAPES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp)
@@ -38,6 +38,16 @@ def groups_of(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Groups:
     """How a reshape splits (expand_shape) or merges (collapse_shape) dimensions."""
     fine = shape_of(op.result if isinstance(op, tensor.ExpandShapeOp) else op.src)
     return tuple(tuple(fine[index.value.data] for index in group) for group in op.reassociation)
+
+
+def source_dimension(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, dimension: int) -> int | None:
+    """The dimension of what is reshaped along which equal parts are parts along `dimension` of the reshape, too: which that is the
+    outermost part of, or which is the outermost part of that; None where there is none."""
+    groups = groups_of(op)
+    if isinstance(op, tensor.CollapseShapeOp):
+        return outermost(groups, dimension)
+    coarse = next(place for place, fine in enumerate(positions(groups)) if dimension in fine)
+    return coarse if outermost(groups, coarse) == dimension else None
 
 
 def is_remade(value: SSAValue) -> bool:
