@@ -234,7 +234,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     pairs = _with_options("pack-products", words)
     adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
     splits = (f"split-reductions{{{searched}}}", "split-arg-max")
-    parallel = (slices, pairs, *adders, "transpose-operands", *splits, chosen, "distribute-parallel")
+    merged = ("merge-contractions",) if options.contractions == SHARED else ()
+    parallel = (slices, *merged, pairs, *adders, "transpose-operands", *splits, chosen, "distribute-parallel")
     if not (options.is_searched or options.overall_unroll_size):
         parallel = (pairs, *adders, "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""

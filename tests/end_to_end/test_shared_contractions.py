@@ -23,17 +23,23 @@ MLP = """
 import torch
 
 class Mlp(torch.nn.Module):
-    def __init__(self):
+    def __init__(self, more):
         super().__init__()
+        self.more = more
         self.up, self.gate, self.down = torch.nn.Linear(24, 36), torch.nn.Linear(24, 36), torch.nn.Linear(36, 24)
 
     def forward(self, x):
-        return self.down(torch.relu(self.up(x)) * self.gate(x))
+        return self.down(torch.relu(self.up(x)) * self.gate(x + self.more if self.more else x))
 
 def mlp():
     torch.manual_seed(0)
-    return Mlp(), (torch.randn(1, 24),)
+    return Mlp(1), (torch.randn(1, 24),)
+
+def gated():
+    torch.manual_seed(0)
+    return Mlp(0), (torch.randn(1, 24),)
 """
+"""Of two activations, and of one."""
 FORMAT = "bits=8,group=12,activations=group"
 COPIES = """[stc.parallelism]
 up_max_abs = { lanes = 1, copies = 1 }
@@ -42,6 +48,11 @@ up_reciprocal = { lanes = 1, copies = 1 }
 up_quantise = { lanes = 3, copies = 1 }
 up_matmul0 = { lanes = 12, copies = 1 }
 up_matmul1 = { lanes = 2, copies = 1 }
+add = { lanes = 1, copies = 1 }
+gate_max_abs = { lanes = 1, copies = 1 }
+gate_scale = { lanes = 1, copies = 1 }
+gate_reciprocal = { lanes = 1, copies = 1 }
+gate_quantise = { lanes = 3, copies = 1 }
 gate_matmul0 = { lanes = 12, copies = 1 }
 gate_matmul1 = { lanes = 2, copies = 1 }
 up_select = { lanes = 3, copies = 1 }
@@ -107,10 +118,41 @@ def test_parts_of_a_copy_take_groups_in_turn(source: str, tmp_path: Path) -> Non
 
 def test_the_search_gives_each_group_a_part(source: str, tmp_path: Path) -> None:
     """Then rows of `down` come one word after the other, and what reads them has one copy."""
-    options = PipelineOptions(quantize=FORMAT, budget="dsp=90,ports=10", weight_ports="in-turn", contractions="shared")
+    options = PipelineOptions(quantize=FORMAT, budget="dsp=100,ports=10", weight_ports="in-turn", contractions="shared")
     compile_model(CompileRequest(source, options=options), tmp_path / "out")
     chosen = tomllib.loads((tmp_path / "out" / "schedule.toml").read_text())["stc"]["parallelism"]
     assert (chosen["down_matmul0"]["copies"], chosen["down_matmul0"]["parts"], chosen["down_matmul1"]["copies"]) == (1, 3, 1)
+    assert simulate(tmp_path / "out", optimisation=0).passed
+
+
+GATED = """[stc.parallelism]
+up_max_abs = { lanes = 1, copies = 1 }
+up_scale = { lanes = 1, copies = 1 }
+up_reciprocal = { lanes = 1, copies = 1 }
+up_quantise = { lanes = 3, copies = 1 }
+up_and_gate_matmul0 = { lanes = 12, copies = 3 }
+up_and_gate_matmul1 = { lanes = 2, copies = 3 }
+up_select = { lanes = 3, copies = 1 }
+down_max_abs = { lanes = 1, copies = 1 }
+down_scale = { lanes = 1, copies = 1 }
+down_reciprocal = { lanes = 1, copies = 1 }
+down_quantise = { lanes = 2, copies = 1 }
+down_matmul0 = { lanes = 12, copies = 1, parts = 3 }
+down_matmul1 = { lanes = 3, copies = 1 }
+down_add = { lanes = 4, copies = 1 }
+"""
+
+
+def test_products_of_one_activation_are_one(source: str, tmp_path: Path) -> None:
+    """Each copy has a third of the rows of both, behind which a part of `down` follows: no more multipliers than copies have."""
+    (tmp_path / "given.toml").write_text(GATED)
+    options = PipelineOptions(quantize=FORMAT, weight_ports="in-turn", contractions="shared", schedule=str(tmp_path / "given.toml"))
+    compile_model(CompileRequest(source.replace(":mlp", ":gated"), options=options), tmp_path / "out")
+    (kernel,) = read_manifest(tmp_path / "out").kernels
+    work = {task.name: task.work for task in kernel.tasks if task.work is not None and task.work.products}
+    arrays = [work.pop(name) for name in ("array", "array_2", "array_3")]
+    assert [(one.at_once, one.products) for one in arrays] == 3 * [(12, 24 * 36)]
+    assert not [name for name in work if "matmul0" in name]
     assert simulate(tmp_path / "out", optimisation=0).passed
 
 

@@ -31,6 +31,7 @@ LINALG_PASSES = passes_of(
         "convert-by-adding": "ConvertByAddingPass",
         "transpose-operands": "TransposeOperands",
         "split-slices": "SplitSlices",
+        "merge-contractions": "MergeContractions",
         "split-arg-max": "SplitArgMax",
         "split-reductions": "SplitReductions",
         "choose-parallelism": "ChooseParallelism",

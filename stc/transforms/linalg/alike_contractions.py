@@ -34,7 +34,7 @@ def alike_contractions(
     they `take_turns` at a port, and have several lanes in common."""
     kinds: list[list[GenericOp]] = []
     for generic in generics:
-        if _is_shareable(generic, parameters, sizes):
+        if is_shareable(generic, parameters, sizes):
             fitting = (kind for kind in kinds if _are_alike(kind[0], generic) and _lanes_of_all([*kind, generic]) > 1)
             like = next(fitting, None)
             if like is None:
@@ -52,7 +52,7 @@ def _lanes_of_all(generics: Sequence[GenericOp]) -> int:
     return max(set[int].intersection(*(set(lane_counts(_last_parallel_extent(each))) for each in generics)))
 
 
-def _is_shareable(generic: GenericOp, parameters: Collection[SSAValue], sizes: RunTimeSizes) -> bool:
+def is_shareable(generic: GenericOp, parameters: Collection[SSAValue], sizes: RunTimeSizes) -> bool:
     """Whether sums of integers, of all that one parameter has once each, do not depend on sizes known at run time. Sums of floats
     are left out: the adder needs several at once, and how many terms they have differs."""
     loops = GenericLoops(generic)
