@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, prod
 
 import numpy as np
@@ -74,13 +75,13 @@ def _issue_interval(loop: scf.ForOp, schedule: IterationSchedule) -> int:
     return max(_accumulation_interval(loop, schedule), *moved.values(), 1)
 
 
-def nest_cycles(loop: scf.ForOp, iterations: int, clock_ns: float) -> int:
-    """Cycles of `clock_ns` of so many iterations of `loop`, and of the drain of its pipeline behind them, where the loops around
-    its flattened nest repeat that."""
-    schedule = pipeline_schedule(loop, clock_ns)
-    outermost = flattened_nest(loop)[0]
-    drains = any(most_trips(around) > 1 for around in enclosing_loops(outermost))
-    return iterations * _issue_interval(loop, schedule) + drains * schedule.depth
+def nest_cycles(loop: scf.ForOp, iterations: int, clock_ns: float) -> Fraction:
+    """Cycles of `clock_ns` of so many iterations of `loop`, and their part of the drain of its pipeline behind all those of its
+    flattened nest, where the loops around that repeat it."""
+    schedule, nest = pipeline_schedule(loop, clock_ns), flattened_nest(loop)
+    drains = any(most_trips(around) > 1 for around in enclosing_loops(nest[0]))
+    together = max(iterations, prod(most_trips(each) for each in nest))
+    return iterations * _issue_interval(loop, schedule) + drains * Fraction(schedule.depth * iterations, together)
 
 
 def pipeline_schedule(loop: scf.ForOp, clock_ns: float) -> IterationSchedule:

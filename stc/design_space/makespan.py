@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -36,24 +36,42 @@ class Dependence:
         return max(self.rest, (1 - 1 / copies) / self.outer) if self.outer and copies > 1 else self.rest
 
 
-Span: TypeAlias = tuple[float, float]
-"""Begin and end."""
+class Span(NamedTuple):
+    """`begin` and `end` of a computation. `until`: when it can go on with what copies hand it, or one of those before it, one after
+    the other, since the last of these are there; `left`: the part of its own time that it has left then."""
+
+    begin: float
+    end: float
+    until: float = 0.0
+    left: float = 0.0
+
+
+def _left_behind(each: Dependence, producer: Span, copies: int) -> tuple[float, float]:
+    """When a reader can go on, and the part of its own time that is left then: with all but what the first of so many copies of the
+    producer made, or with what that can go on with itself, as far as the reader takes it as it comes."""
+    if each.outer and copies > 1:
+        return producer.end, each.rest_behind(copies)
+    return producer.until, producer.left + each.rest * (1 - producer.left)
 
 
 def span(
     cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span], copies: Mapping[str, int] = MappingProxyType({})
 ) -> Span:
     """Of a computation that takes `cycles` by itself, where those on whom it depends have `spans`, and are so many `copies`."""
-    begin = end = 0.0
+    begin = end = latest = until = left = 0.0
     for each in after:
-        since, until = spans[each.producer]
-        rest = each.rest_behind(copies.get(each.producer, 1)) if each.outer else each.rest  # most have none, and it is asked often
-        first, last = since + each.first * (until - since), since + each.last * (until - since) + rest * cycles
+        producer = spans[each.producer]
+        since, time = producer.begin, producer.end - producer.begin
+        first, last = since + each.first * time, since + each.last * time + each.rest * cycles
         if first > begin:
             begin = first
         if last > end:
             end = last
-    return begin, max(end, begin + cycles)
+        if each.outer or producer.left:  # most have neither, and it is asked often
+            then, rest = _left_behind(each, producer, copies.get(each.producer, 1))
+            if rest and then + rest * cycles > latest:
+                latest, until, left = then + rest * cycles, then, rest
+    return Span(begin, max(end, latest, begin + cycles), until, left)
 
 
 @dataclass(frozen=True)
@@ -103,13 +121,13 @@ class Makespan:
     @cached_property
     def total(self) -> float:
         """Cycles until the last has ended."""
-        return max((end for _, end in self.spans.values()), default=0.0)
+        return max((each.end for each in self.spans.values()), default=0.0)
 
     @cached_property
     def critical(self) -> Sequence[str]:
         """Those whose cycles the total is made of, from the last backwards."""
         found: list[str] = []
-        name = max(self.spans, key=lambda each: self.spans[each][1], default=None)
+        name = max(self.spans, key=lambda each: self.spans[each].end, default=None)
         while name is not None:
             found.append(name)
             name = self._waited_for(name)
@@ -117,13 +135,15 @@ class Makespan:
 
     def _waited_for(self, name: str) -> str | None:
         """Whom `name` would have to have its operands from sooner, to end sooner."""
-        begin, end = self.spans[name]
+        begin, end, *_ = self.spans[name]
         is_late = end > begin + self.cycles[name]
 
         def bound(each: Dependence) -> float:
-            since, until = self.spans[each.producer]
+            producer, own = self.spans[each.producer], self.cycles[name]
+            time = producer.end - producer.begin
             if not is_late:
-                return since + each.first * (until - since)
-            return since + each.last * (until - since) + each.rest_behind(self.copies.get(each.producer, 1)) * self.cycles[name]
+                return producer.begin + each.first * time
+            then, left = _left_behind(each, producer, self.copies.get(each.producer, 1))
+            return max(producer.begin + each.last * time + each.rest * own, then + left * own)
 
         return max(self.after[name], key=bound).producer if self.after[name] else None

@@ -142,7 +142,7 @@ class Propagation:
             return tuple(dependences(computation, plan, self._arrivals))
 
         def timing(plan: LoopPlan, results: Computation = computation) -> tuple[float, float]:
-            begin, end = span(cycles, waits(plan), self._spans)
+            begin, end, *_ = span(cycles, waits(plan), self._spans)
             return begin + result_of(op.name, results, plan).first * (end - begin), end
 
         def when_sums_are_over(plan: LoopPlan) -> float:  # the first and the last, which readers add up

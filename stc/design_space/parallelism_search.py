@@ -295,7 +295,7 @@ def _critical_steps(state: _State, budget: _Budget) -> Iterator[_State]:
 def _with_partners(step: _State, name: str, before: _State, budget: _Budget) -> Iterator[_State]:
     """`step` of a computation with the smallest steps of those that overlap it, until half of what it gains is gained."""
     sped_up, gain = {name}, (before.makespan.cycles[name] - step.makespan.cycles[name]) / 2
-    begin, end = before.makespan.spans[name]
+    begin, end, *_ = before.makespan.spans[name]
     while len(sped_up) <= MOST_PARTNERS and before.makespan.total - step.makespan.total < gain:
         spans, cycles = step.makespan.spans, step.makespan.cycles
         beside = [other for other in step.makespan.critical if spans[other][0] < end and begin < spans[other][1]]

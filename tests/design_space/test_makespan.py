@@ -20,14 +20,14 @@ SIZES = TileSizes(columns=4, rows=4)
 def test_a_chain_overlaps_as_far_as_it_may():
     after = {"a": (), "b": (Dependence("a", 0.25, 1.0, 0.5),), "c": (Dependence("b", 1.0, 1.0, 1.0),)}
     makespan = Makespan({"a": 100, "b": 40, "c": 10}, after)
-    assert makespan.spans == {"a": (0, 100), "b": (25, 120), "c": (120, 130)}
+    assert {name: span[:2] for name, span in makespan.spans.items()} == {"a": (0, 100), "b": (25, 120), "c": (120, 130)}
     assert makespan.total == 130 and makespan.critical == ["c", "b", "a"]
 
 
 def test_the_slower_of_two_operands_counts():
     after = {"a": (), "b": (), "c": (Dependence("a", 1.0, 1.0, 1.0), Dependence("b", 0.5, 1.0, 0.0))}
     makespan = Makespan({"a": 10, "b": 50, "c": 30}, after)
-    assert makespan.spans["c"] == (25, 55) and makespan.critical == ["c", "b"]
+    assert makespan.spans["c"][:2] == (25, 55) and makespan.critical == ["c", "b"]
 
 
 @pytest.mark.parametrize(("copies", "outer", "end"), [(1, 1, 110), (4, 1, 130), (4, 2, 115), (4, 0, 110)])
@@ -36,7 +36,7 @@ def test_what_copies_make_is_taken_one_after_the_other(copies: int, outer: int, 
     last of two rounds, three eighths."""
     after = {"a": (), "b": (Dependence("a", 0.0, 1.0, 0.25, outer),)}
     makespan = Makespan({"a": 100, "b": 40}, after, {"a": copies})
-    assert makespan.spans["b"] == (0, end)
+    assert makespan.spans["b"][:2] == (0, end)
     assert Makespan({"a": 100, "b": 40}, after).changed({}, {"a": copies}).spans == makespan.spans
 
 

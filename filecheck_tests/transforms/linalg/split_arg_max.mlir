@@ -24,8 +24,9 @@ func.func @largest(%x: tensor<640xf32>) -> (tensor<f32>, tensor<i64>) {
 // CHECK: [[X:%.*]] = tensor.expand_shape %x {{.*}} output_shape [2, 20, 16]
 // CHECK: linalg.generic {indexing_maps = {{\[}}[[READ]], {{.*}}"parallel", "parallel", "reduction"]} ins([[X]] : {{.*}}stc.name = "max_partial"
 // CHECK: arith.constant 16 : index
-// CHECK: linalg.generic {{.*}}"reduction", "reduction"]} ins(%m_partial, %i_partial : tensor<2x16xf32>, tensor<2x16xi64>)
+// CHECK: linalg.generic {{.*}}"reduction", "reduction"]} ins(%m_partial, %i_partial : tensor<2x16xf32>, tensor<2x16xi16>)
 // CHECK: arith.constant 320 : index
+// CHECK: arith.extsi {{.*}} : i16 to i64
 // CHECK: arith.cmpi slt
 
 // -----

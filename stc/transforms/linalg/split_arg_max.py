@@ -25,6 +25,7 @@ from stc.transforms.linalg.generics import (
     PARALLEL,
     REDUCTION,
     build,
+    filled,
     output_arguments,
     shape_of,
     started_alike,
@@ -33,6 +34,7 @@ from stc.transforms.linalg.generics import (
 )
 from stc.transforms.linalg.reshapes import expand_shape
 from stc.transforms.linalg.split_loops import index_of_parts
+from stc.transforms.linalg.tile_linalg import element_type
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,13 @@ class SplitArgMax(ModulePass):
 
     A single such loop takes one term after the other, each of which waits for the comparison before. It becomes two: the first
     finds the largest for each of some copies and lanes (`stc.design_space.reduction_splits.arg_max_groups`), whose places count
-    from where the copy begins; the second the largest of those. Copies are the outermost part of the dimension, lanes the
-    innermost. Of equal ones the first is found as before, and NaN before all numbers.
+    from where the copy begins, in 8, 16 or 32 bits if these are enough; the second the largest of those. Copies are the outermost
+    part of the dimension, lanes the innermost. Of equal ones the first is found as before, and NaN before all numbers.
 
         %m, %i = linalg.generic {"reduction"} ins(%x : tensor<640xf32>) outs(%low, %zero : tensor<f32>, tensor<i64>) ...
       becomes
         %v = tensor.expand_shape %x [[0, 1, 2]] : tensor<640xf32> into tensor<1x40x16xf32>
-        %ms, %is = linalg.generic {"parallel", "parallel", "reduction"} ins(%v) outs(... : tensor<1x16xf32>, tensor<1x16xi64>) ...
+        %ms, %is = linalg.generic {"parallel", "parallel", "reduction"} ins(%v) outs(... : tensor<1x16xf32>, tensor<1x16xi8>) ...
         %m, %i = linalg.generic {"reduction", "reduction"} ins(%ms, %is) outs(%low, %zero) ...
     """
 
@@ -105,6 +107,21 @@ def _has_room(type_: Attribute, first: int | None, count: int) -> bool:
     return isinstance(type_, IntegerType) and first is not None and max(first, 0) + count <= 2 ** (type_.width.data - 1)
 
 
+def _first(generic: GenericOp) -> int:
+    """The place that is there at first."""
+    fill = generic.outputs[1].owner
+    first = integer_constant(fill.inputs[0]) if isinstance(fill, linalg.FillOp) else None
+    assert first is not None
+    return first
+
+
+def _narrow(whole: Attribute, first: int, count: int) -> IntegerType:
+    """For places of `count` terms, and the first one: `whole`, that of the places of all, or a type of fewer bits."""
+    assert isinstance(whole, IntegerType)
+    enough = [bits for bits in (8, 16, 32) if bits < whole.width.data and max(first + 1, count, -first) <= 2 ** (bits - 1)]
+    return IntegerType(enough[0]) if enough else whole
+
+
 def _factors(value: SSAValue) -> Mapping[int, int] | None:
     """By loop what its index is multiplied by in a sum of such products; None of what is none."""
     match value.owner:
@@ -143,11 +160,14 @@ def _split(generic: GenericOp, extreme: Extreme, groups: Groups) -> None:
     expand = expand_shape(generic.inputs[0], (*((size,) for size in outer), *groups))
     expand.attributes |= NAME.entry(f"{name_of(generic)}_parts")
     copies, lanes = groups[0][0], groups[-1][-1]
-    starts = [started_alike(output, (*outer, copies, lanes)) for output in generic.outputs]
+    each = GenericLoops(generic).terms // copies
+    first, shape = _first(generic), (*outer, copies, lanes)
+    narrow = _narrow(element_type(generic.results[1].type), first, each)
+    starts = [started_alike(generic.outputs[0], shape), filled(IntegerAttr(first, narrow), shape)]
     made = [op for ops in starts for op in ops]
     partial = _partial(generic, expand.result, [ops[-1].results[0] for ops in starts])
     Rewriter.insert_op([expand, *made, partial], InsertPoint.before(generic))
-    Rewriter.replace_op(generic, _combination(generic, extreme, partial, GenericLoops(generic).terms // copies))
+    Rewriter.replace_op(generic, _combination(generic, extreme, partial, each))
 
 
 def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) -> GenericOp:
@@ -157,11 +177,16 @@ def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) ->
     others = range(outer + 2, len(shape))
     read, written = (*range(outer), copy, *others, lane), (*range(outer), copy, lane)
     body = generic.body.clone()
-    cast = _cast(body.block)
+    selected, (_, place) = _selected(body.block), starts
+    cast = selected.lhs.owner
     index = index_of_parts(shape[outer + 1 :], (*others, lane))
-    Rewriter.insert_op(index, InsertPoint.before(cast))
-    before, cast.operands[0] = cast.input.owner, index[-1].results[0]
-    _erase_unused(before)
+    kind = element_type(place.type)
+    at = arith.IndexCastOp(index[-1].results[0], kind)
+    before = Rewriter.replace_value_with_new_type(body.block.args[-1], kind)
+    chosen = arith.SelectOp(selected.cond, at, before)
+    Rewriter.insert_op([*index, at, chosen], InsertPoint.before(selected))
+    Rewriter.replace_op(selected, [], [chosen.result])
+    _erase_unused(cast)
     kinds = [*[PARALLEL] * (outer + 2), *[REDUCTION] * len(others)]
     partial = build([value], starts, body, [read, written, written], kinds, stc_attributes(generic))
     NAME.put(partial, f"{name_of(generic)}_partial")
@@ -170,14 +195,12 @@ def _partial(generic: GenericOp, value: SSAValue, starts: Sequence[SSAValue]) ->
     return partial
 
 
-def _cast(block: Block) -> arith.IndexCastOp:
-    """What makes an index the place that is yielded."""
+def _selected(block: Block) -> arith.SelectOp:
+    """What chooses the place that is yielded."""
     assert block.last_op is not None
     selected = block.last_op.operands[1].owner
     assert isinstance(selected, arith.SelectOp)
-    cast = selected.lhs.owner
-    assert isinstance(cast, arith.IndexCastOp)
-    return cast
+    return selected
 
 
 def _erase_unused(value: Operation | Block) -> None:
@@ -193,12 +216,14 @@ def _combination(generic: GenericOp, extreme: Extreme, partial: GenericOp, each:
     """The best of all copies and lanes, each with `each` terms a copy; of equal ones the one whose place is first."""
     outer = len(shape_of(generic.results[0]))
     best, place = (argument.type for argument in output_arguments(generic))
-    block = Block(arg_types=[best, place, best, place])
+    block = Block(arg_types=[best, element_type(partial.results[1].type), best, place])
     value, local, best, before = block.args
     copy, size = linalg.IndexOp(outer), arith.ConstantOp(IntegerAttr(each, IndexType()))
     begin = arith.MuliOp(copy, size)
-    cast = arith.IndexCastOp(begin, local.type)
-    at = arith.AddiOp(local, cast)
+    cast = arith.IndexCastOp(begin, before.type)
+    assert isinstance(before.type, IntegerType)
+    extended = [arith.ExtSIOp(local, before.type)] if local.type != before.type else []
+    at = arith.AddiOp(extended[0].result if extended else local, cast)
     better, ordered = arith.CmpfOp(value, best, BETTER[extreme]), arith.CmpfOp(best, best, "ord")
     greater = arith.AndIOp(better, ordered)
     equal, unordered = arith.CmpfOp(value, best, "oeq"), arith.CmpfOp(value, value, "uno")
@@ -209,8 +234,8 @@ def _combination(generic: GenericOp, extreme: Extreme, partial: GenericOp, each:
     taken = arith.OrIOp(greater, tie)
     largest, selected = extreme(value, best), arith.SelectOp(taken, at, before)
     block.add_ops([
-        copy, size, begin, cast, at, better, ordered, greater, equal, unordered, neither, both, same, earlier, tie, taken, largest,
-        selected, linalg.YieldOp(largest.results[0], selected.result),
+        copy, size, begin, cast, *extended, at, better, ordered, greater, equal, unordered, neither, both, same, earlier, tie,
+        taken, largest, selected, linalg.YieldOp(largest.results[0], selected.result),
     ])  # fmt: skip
     read, written = tuple(range(outer + 2)), tuple(range(outer))
     kinds = [*[PARALLEL] * outer, REDUCTION, REDUCTION]
