@@ -42,8 +42,8 @@ def test_what_copies_make_is_taken_one_after_the_other(copies: int, outer: int, 
 
 @pytest.mark.parametrize(("first", "rest", "end"), [(0.0, 0.0, 160), (0.0, 0.25, 165), (1.0, 1.0, 210)])
 def test_what_is_handed_on_late_is_taken_late(first: float, rest: float, end: float):
-    """From cycle 100 on the reader of copies has three quarters of its time left, and so has who takes what it hands on as it comes;
-    who needs all of that first begins when the reader has ended, in cycle 130."""
+    """From cycle 100 on the reader of copies has three quarters of its time left, and so has whoever takes what it makes as it
+    comes; who needs all of that first begins when the reader has ended, in cycle 130."""
     after = {"a": (), "b": (Dependence("a", 0.0, 1.0, 0.25, 1),), "c": (Dependence("b", first, 1.0, rest),)}
     makespan = Makespan({"a": 100, "b": 40, "c": 80}, after, {"a": 4})
     assert makespan.spans["c"].end == end and makespan.critical == ["c", "b", "a"]
