@@ -17,6 +17,7 @@ from stc.dialects.itensor import (
     CastOp,
     ChunkOp,
     ConcatOp,
+    ConverterOp,
     ForkOp,
     ItensorType,
     MergeOp,
@@ -26,7 +27,8 @@ from stc.dialects.itensor import (
     WriteOp,
 )
 from stc.dialects.updates import is_inserted, is_updated
-from stc.iteration.vectorize import smallest_divisor
+from stc.iteration.normal_form import same_sequence
+from stc.iteration.vectorize import smallest_divisor, vectorized
 
 ROUTING = (CastOp, ForkOp, ReassociateOp, ChunkOp, ConcatOp, SplitOp, MergeOp)
 """Ops whose operands and results carry tokens of one width."""
@@ -51,6 +53,7 @@ class LaneDemand:
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _extents: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _joined: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _made: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _updated: set[SSAValue] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,6 +72,9 @@ class LaneDemand:
                 self._require(op)
             elif isinstance(op, OwnKernelOp):
                 self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}
+        for op in self.kernel.body.block.ops:
+            if isinstance(op, ConverterOp):
+                self._narrow(op)
         ports = zip(self.kernel.inputs, self.kernel.arguments, strict=True)
         results = zip(self.kernel.outputs, self.kernel.terminator.arguments, strict=True)
         self._updated = {self._root(inside) for outside, inside in ports if is_updated(outside)}
@@ -95,6 +101,18 @@ class LaneDemand:
         if lanes is not None:
             lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
             self._required[stream] = min(lanes, self._required.get(stream, lanes))
+            made = required_lanes(access, 1, joined) if isinstance(access, WriteOp) else 1
+            self._made[stream] = max(made or 1, self._made.get(stream, 1))
+
+    def _narrow(self, converter: ConverterOp) -> None:
+        """Let what a converter reads have the tokens of what it makes, where that is narrower and the same sequence then."""
+        stream, lanes = self._root(converter.source), self.lanes(converter.result)
+        if stream in self._fixed or not self._made.get(stream, self.default) <= lanes < self.lanes(converter.source):
+            return
+        orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
+        whole = all(self.extent(value) % lanes == 0 for value in (converter.source, converter.result))
+        if whole and same_sequence(*(vectorized(each, lanes) for each in orders)):
+            self._required[stream] = lanes
 
     # Values of one stream ---------------------------------------------------------------------------------------------
 

@@ -313,6 +313,62 @@ dataflow.kernel @unsaid() {
 
 // -----
 
+// What one point a cycle makes leaves entry by entry, as it is read behind the converter, which has nothing left to do then; what four
+// make leaves by fours, so that the converter takes them apart.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#one = #dataflow.schedule<tile = [8], order = [0], unroll = [1], vector = []>
+#four = #dataflow.schedule<tile = [8], order = [0], unroll = [4], vector = []>
+#slow = #dataflow.schedule<tile = [16], order = [0], unroll = [1], vector = [[1], [1]]>
+!T = tensor<8xf32>
+!U = tensor<16xf32>
+!A = !itensor.itensor<8xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+dataflow.kernel @behind() {
+  %a, %e, %e_1 = "test.op"() : () -> (!T, !A, !A)
+  %x = dataflow.task @slow ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
+    %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c16 = arith.constant 16 : index
+    %w = scf.for %i = %c0 to %c16 step %c8 iter_args(%to = %out) -> (!A) {
+      %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+        attrs = {stc.schedule = #one} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      %v = itensor.write %r into %to[%i] : !T -> !A
+      scf.yield %v : !A
+    }
+    dataflow.yield %w : !A
+  }
+  %y = dataflow.task @fast ins(%p = %a : !T) outs(%out = %e_1 : !A) -> !A {
+    %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c16 = arith.constant 16 : index
+    %w = scf.for %i = %c0 to %c16 step %c8 iter_args(%to = %out) -> (!A) {
+      %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+        attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      %v = itensor.write %r into %to[%i] : !T -> !A
+      scf.yield %v : !A
+    }
+    dataflow.yield %w : !A
+  }
+  %b = itensor.converter %x {shared_loops = 0, buffer_shape = [16], blocks = 1} : !A to !B
+  %c = itensor.converter %y {shared_loops = 0, buffer_shape = [16], blocks = 1} : !A to !B
+  dataflow.task @reader ins(%p = %b : !B, %q = %c : !B) {
+    %t = itensor.read %p[] : !B -> !U  %u = itensor.read %q[] : !B -> !U  %n = tensor.empty() : !U
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !U) outs(%n : !U)
+      attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !U
+    %z = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%u : !U) outs(%n : !U)
+      attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !U
+    "test.op"(%r, %z) : (!U, !U) -> ()
+  }
+}
+
+// CHECK-LABEL: @behind(
+// CHECK: dataflow.task @slow
+// CHECK: itensor.write {{.*}} : tensor<1xf32> ->
+// CHECK: dataflow.task @fast
+// CHECK: itensor.write {{.*}} : tensor<4xf32> ->
+// CHECK-NOT: itensor.converter %x
+// CHECK: itensor.converter %y
+
+// -----
+
 // Rows of a cache come in halves, those of all heads before the others: they are put together to vectors as wide as those read.
 !C = !itensor.itensor<1x1x8xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
 !H = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [4, 1], iter_map: (d0, d1) -> (d1, 0, d0)>

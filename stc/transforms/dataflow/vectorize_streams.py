@@ -41,7 +41,8 @@ class VectorizeStreams(ModulePass):
     A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their
     schedules say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. What n streams are
     joined to passes a token a cycle of all n: they are n times as wide as the unroll factors before them say, unless what
-    stands behind takes fewer. A vector is never wider than `bits`, and divides the last extent of the element, on both sides
+    stands behind takes fewer. What a converter would only cut into narrower vectors has these before it, unless the computation
+    that makes it is faster. A vector is never wider than `bits`, and divides the last extent of the element, on both sides
     of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows are inserted at run
     time (a cache), and these rows, have vectors as wide as their extents and `bits` allow, whatever their kernel wants:
     others read and update it, too. Rows that come in parts are put together.
