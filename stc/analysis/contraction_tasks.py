@@ -29,8 +29,8 @@ class ContractionTask:
     iteration of its loops `around`, outermost first.
 
     In each iteration of the innermost it takes a word of `weights` for each term, and sends the `sums`, so many lanes in a token as
-    `sent`. The other `factors`, one for each term, come in tokens of `taken`; they are read anew in each iteration of the first
-    `fresh` loops.
+    `sent`, to one stream or to each of several in turn. The other `factors`, one for each term, come in tokens of `taken`; they are
+    read anew in each iteration of the first `fresh` loops.
     """
 
     task: TaskOp
@@ -41,7 +41,7 @@ class ContractionTask:
     factors: SSAValue
     taken: int
     weights: SSAValue
-    sums: SSAValue
+    sums: tuple[SSAValue, ...]
     sent: int
 
     @property
@@ -89,6 +89,8 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
     blocks: list[Block | None] = [task.body.block, *(loop.body.block for loop in around)]
     if factors.root.parent not in blocks or any(op.parent is not blocks[-1] for op in (fills[0], weights.root, sums.root)):
         return None
+    if len(factors.streams) != 1 or len(weights.streams) != 1:
+        return None
     before = (factors.root, weights.root, fills[0])
     if not all(is_before(op, generic) for op in before) or not generic.is_before_in_block(sums.root):
         return None
@@ -101,11 +103,11 @@ def contraction_task(task: TaskOp) -> ContractionTask | None:
         zero=zero.value,
         around=around,
         fresh=blocks.index(factors.root.parent),
-        factors=streams[factors.stream],
+        factors=streams[factors.streams[0]],
         taken=factors.width,
-        weights=streams[weights.stream],
-        sums=streams[sums.stream],
-        sent=sums.width,
+        weights=streams[weights.streams[0]],
+        sums=tuple(streams[port] for port in sums.streams),
+        sent=sums.width // len(sums.streams),
     )
 
 
@@ -133,31 +135,32 @@ def _does_more(task: TaskOp, generic: GenericOp, fill: FillOp) -> bool:
 
 @dataclass(frozen=True)
 class _Moved:
-    """A whole buffer that `root`, a loop nest or the access to all of it at once, fills from `stream` or drains into it."""
+    """A whole buffer that `root`, a loop nest or the access to all of it at once, fills from `streams` or drains into them, a token
+    of each in turn, `width` lanes in all."""
 
     root: Operation
-    stream: SSAValue
+    streams: tuple[SSAValue, ...]
     width: int
     loops: Sequence[scf.ForOp] = ()
     along: Sequence[scf.ForOp | None] = ()
 
 
 def _transfers(task: TaskOp) -> dict[SSAValue, _Moved]:
-    """By buffer what fills or drains all of it; none where anything moves tokens but one stream for each buffer."""
+    """By buffer what fills or drains all of it; none where anything else moves tokens."""
     users = users_of_values(task)
     moves = [op for op in task.walk() if isinstance(op, ReadOp | WriteOp)]
     by_buffer = dict(found for op in moves if (found := _moved(op, users)) is not None)
-    return by_buffer if len(by_buffer) == len(moves) else {}
+    return by_buffer if sum(len(moved.streams) for moved in by_buffer.values()) == len(moves) else {}
 
 
 def _moved(op: ReadOp | WriteOp, users: Users) -> tuple[SSAValue, _Moved] | None:
     """The buffer that `op` moves a part of, or all, and how."""
     transfer = transfer_of(op, users)
     if transfer is not None:
-        moved = _Moved(transfer.root, op.stream, transfer.width, transfer.loops, transfer.along)
-        return (transfer.buffer.memref, moved) if len(transfer.moves) == 1 else None
+        streams = tuple(move.stream for move in transfer.moves)
+        return transfer.buffer.memref, _Moved(transfer.root, streams, transfer.width, transfer.loops, transfer.along)
     access = whole_token(op, users)
-    return None if access is None else (access.base, _Moved(access, op.stream, prod(shape_of(access.base.type))))
+    return None if access is None else (access.base, _Moved(access, (op.stream,), prod(shape_of(access.base.type))))
 
 
 def _in_order(generic: GenericOp, transfers: Sequence[_Moved]) -> bool:

@@ -92,7 +92,7 @@ def test_what_is_said_of_one() -> None:
     one = of()
     assert (one.terms, one.lanes, one.taken, one.sent) == (6, 4, 2, 2)
     assert (one.trips, one.count, one.fresh) == ([3, 5], 15, 1)
-    assert [value.name_hint for value in (one.factors, one.weights, one.sums)] == ["xs", "ws", "os"]
+    assert [value.name_hint for value in (one.factors, one.weights, *one.sums)] == ["xs", "ws", "os"]
     assert one.zero == IntegerAttr(0, i32) and [str(kind) for kind in one.kinds] == ["i8", "i8", "i32"]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import gcd, lcm
 from typing import TypeAlias
 
@@ -96,10 +97,11 @@ def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
         yield from (row for row in rows if len(row) > 1)
 
 
-def _is_token(lanes: int, sent: Sequence[int], most: int) -> bool:
-    """Whether so many lanes are whole tokens, or equal parts of one, of all who sent as many as `sent` says: at most the widest of
-    them, or `most`."""
-    return all(lanes % each == 0 or each % lanes == 0 for each in sent) and lanes <= max(*sent, most)
+def _is_token(lanes: int, row: Sequence[ContractionTask], most: int) -> bool:
+    """Whether so many lanes are whole tokens, of all streams that a contraction sends to, or equal parts of one: at most the widest
+    of them, or `most`."""
+    fits = all(lanes % (each.sent * len(each.sums)) == 0 or each.sent % lanes == 0 for each in row)
+    return fits and lanes <= max(*(each.sent for each in row), most)
 
 
 def _one_after_the_other(load: TaskOp) -> list[SSAValue]:
@@ -130,8 +132,8 @@ class _Array:
         self._at_once = taken & -taken
         """Factors in a token: a power of two, else which of them is next would be a remainder, by a divider."""
         self._count = sum(each.count for each in row)
-        sent, bits = [each.sent for each in row], bits_of(self._first.kinds[2])
-        self._apart = max(lanes for lanes in divisors(lcm(*sent)) if _is_token(lanes, sent, WIDEST_TOKEN_BITS // bits))
+        bits, sent = bits_of(self._first.kinds[2]), lcm(*(each.sent * len(each.sums) for each in row))
+        self._apart = max(lanes for lanes in divisors(sent) if _is_token(lanes, row, WIDEST_TOKEN_BITS // bits))
         """Lanes that leave at once."""
         most = max(1, WIDEST_TOKEN_BITS // (self._apart * bits))
         self._part = self._apart * largest_divisor(self._first.lanes // self._apart, most)
@@ -153,7 +155,7 @@ class _Array:
         self._task(name, [factors, weights], sums, self._compute)
         if one_by_one is not sums:
             self._task(self._names.fresh(f"{name}_take_apart"), sums, one_by_one, self._take_apart)
-        self._task(self._names.fresh(f"{name}_hand_out"), one_by_one, [each.sums for each in row], self._hand_out)
+        self._task(self._names.fresh(f"{name}_hand_out"), one_by_one, [port for each in row for port in each.sums], self._hand_out)
         for each in row:
             own = each.weights.owner
             Rewriter.erase_op(each.task)
@@ -253,44 +255,60 @@ class _Array:
     def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The lanes of one sum after the other."""
         held = _buffer(builder, "held", self._first.kinds[2], self._part)
-        STYLE.put(_cut(builder, self._count, ins, held, outs[0]), "frp")
+        STYLE.put(_cut(builder, self._count, ins, held, outs), "frp")
 
     def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The sums of each contraction in turn, in tokens as it sent them."""
         lanes = [max(each.sent, self._apart) for each in self._row]
         held = {entries: _buffer(builder, "held", self._first.kinds[2], entries) for entries in lanes}
-        for each, entries, port in zip(self._row, lanes, outs, strict=True):
-            before, count = set(builder.insertion_point.block.ops), each.count * each.lanes // entries
-            if entries > self._apart:
-                _join(builder, count, ins[0], held[entries], port)
+        left = iter(outs)
+        for each, entries in zip(self._row, lanes, strict=True):
+            before, ports = set(builder.insertion_point.block.ops), list(islice(left, len(each.sums)))
+            at_once = each.sent * len(ports)
+            count = each.count * each.lanes // max(at_once, self._apart)
+            if at_once > self._apart:
+                _join(builder, count, ins[0], held[entries], ports)
             else:
-                _cut(builder, count, ins, held[entries], port)
+                _cut(builder, count, ins, held[entries], ports)
             _mark(each, builder, before)
 
 
-def _cut(builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, out: SSAValue) -> scf.ForOp:
-    """`count` times a token of each of `ins`, one after the other, through `held` in tokens of `out`. Gives the innermost loop."""
-    entries, lanes = _lanes(ins[0]), _lanes(out)
-    nest = [("token", Loop(count, 1)), ("part", Loop(len(ins), 1)), ("lane", Loop(entries // lanes, lanes))]
-    nest = [nest[0], *(each for each in nest[1:] if each[1].trip != 1)]  # the tool drops others, with their pragmas
-    ivs, inside = loop_nest(builder, [loop for _, loop in nest], [name for name, _ in nest])
-    of = dict(zip((name for name, _ in nest), ivs, strict=True))
+def _cut(builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, outs: Sequence[SSAValue]) -> scf.ForOp:
+    """`count` times a token of each of `ins`, one after the other, through `held` in tokens of `outs`, one of each in turn. Gives
+    the innermost loop."""
+    entries, lanes = _lanes(ins[0]), _lanes(outs[0])
+    nest = [
+        ("token", Loop(count, 1)), ("part", Loop(len(ins), 1)), ("lane", Loop(entries // (len(outs) * lanes), len(outs) * lanes)),
+        ("port", Loop(len(outs), 1)),
+    ]  # fmt: skip
+    of, inside = _nest(builder, nest)
     for part, source in enumerate(ins):
-        wanted = [(of[name], value) for name, value in (("part", part), ("lane", 0)) if name in of]
-        fresh = where_equal(inside, wanted)
+        fresh = where_equal(inside, [(of[name], value) for name, value in (("part", part), ("lane", 0), ("port", 0)) if name in of])
         receive(fresh, source, held, index_constant(fresh, 0))
     at = of["lane"] if "lane" in of else index_constant(inside, 0)
-    send(inside, held, at, out)
+    for number, out in enumerate(outs):
+        now = where_equal(inside, [(of["port"], number)] if "port" in of else [])
+        send(now, held, now.insert(arith.AddiOp(at, index_constant(now, number * lanes))).result if number else at, out)
     return loop_at(inside)
 
 
-def _join(builder: Builder, count: int, source: SSAValue, held: SSAValue, out: SSAValue) -> None:
-    """`count` times a token of `out`, of several of `source`, put together in `held`."""
-    part, entries = _lanes(source), _lanes(out)
-    (_, at), inside = loop_nest(builder, [Loop(count, 1), Loop(entries // part, part)], ["token", "lane"])
-    receive(inside, source, held, at)
-    done = where_equal(inside, [(at, entries - part)])
-    send(done, held, index_constant(done, 0), out)
+def _join(builder: Builder, count: int, source: SSAValue, held: SSAValue, outs: Sequence[SSAValue]) -> None:
+    """`count` times a token of each of `outs`, of several of `source`, put together in `held`."""
+    part, lanes = _lanes(source), _lanes(outs[0])
+    nest = [("token", Loop(count, 1)), ("port", Loop(len(outs), 1)), ("lane", Loop(lanes // part, part))]
+    of, inside = _nest(builder, nest)
+    receive(inside, source, held, of["lane"] if "lane" in of else index_constant(inside, 0))
+    for number, out in enumerate(outs):
+        last = {"lane": lanes - part, "port": number}
+        done = where_equal(inside, [(of[name], value) for name, value in last.items() if name in of])
+        send(done, held, index_constant(done, 0), out)
+
+
+def _nest(builder: Builder, named: Sequence[tuple[str, Loop]]) -> tuple[Mapping[str, SSAValue], Builder]:
+    """The loops of a nest by name: the outermost, and those of several iterations. The tool drops others, with their pragmas."""
+    nest = [named[0], *(each for each in named[1:] if each[1].trip != 1)]
+    ivs, inside = loop_nest(builder, [loop for _, loop in nest], [name for name, _ in nest])
+    return dict(zip((name for name, _ in nest), ivs, strict=True)), inside
 
 
 def _lanes(stream: SSAValue) -> int:

@@ -237,6 +237,55 @@ def test_sums_are_handed_out_each_cycle(sizes: Sizes) -> None:
     assert set(intervals) <= {None, 1} and 1 in intervals
 
 
+def on_two_streams(sizes: Sizes) -> str:
+    """The program, where the second contraction sends every other token on a stream of its own, as of tokens wider than a word."""
+    sent = sizes.sent[1]
+    kind, token = f"!stream.stream<vector<{sent}xi32>, depth: 64>", f"memref<{sizes.lanes}xi32>, vector<{sent}xi32>"
+    before, after = program(sizes).split("dataflow.task @down")
+    created = f"%t = stream.create @t : {kind}"
+    changes = [
+        (f"outs(%o = %t : {kind})", f"outs(%o = %t : {kind}, %o2 = %t2 : {kind})"),
+        (f"%sent = arith.constant {sent} :", f"%half = arith.constant {sent} : index  %sent = arith.constant {2 * sent} :"),
+        (f"stream.write %t into %o : {kind}", f"""stream.write %t into %o : {kind}
+          %behind = arith.addi %lane, %half : index
+          %t2 = vector.load %s[%behind] : {token}
+          stream.write %t2 into %o2 : {kind}"""),
+        (f"@store_ym ins(%i = %t : {kind})", f"@store_ym ins(%i = %t : {kind}, %i2 = %t2 : {kind})"),
+        ("scf.for %word = %c0 to %n step %c1 {", "%c2 = arith.constant 2 : index\n      scf.for %word = %c0 to %n step %c2 {"),
+        ("memref.store %0, %o[%word] : ", f"""%next = arith.addi %word, %c1 : index
+        %1 = stream.read %i2 : {kind}
+        memref.store %1, %o[%next] : memref<{sizes.columns[1] * sizes.lanes // sent}xvector<{sent}xi32>>
+        memref.store %0, %o[%word] : """),
+    ]  # fmt: skip
+    for old, changed in changes:
+        assert after.count(old) == 1, old
+        after = after.replace(old, changed)
+    return before.replace(created, f"{created}\n    %t2 = stream.create @t2 : {kind}") + "dataflow.task @down" + after
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        Sizes(lanes=4), Sizes(lanes=8, sent=(8, 2)), Sizes(lanes=36, sent=(9, 9)), Sizes(lanes=64, sent=(32, 16)),
+        Sizes(lanes=24, sent=(8, 12)), Sizes(lanes=24, sent=(3, 2)), Sizes(lanes=48, sent=(16, 24)), Sizes(lanes=40, sent=(1, 20)),
+    ],
+)
+def test_sums_on_several_streams(sizes: Sizes) -> None:
+    """Tokens are parts of what leaves the array, or as wide, or several of that; each cycle one of them is sent."""
+    text = on_two_streams(sizes)
+    random = np.random.default_rng(2)
+    x = random.integers(-128, 128, sizes.terms, np.int8)
+    u, d = (random.integers(-128, 128, (sizes.words(at), sizes.lanes), np.int8) for at in (0, 1))
+    made = shared(text)
+    assert {"up", "down"}.isdisjoint(units(made))
+    before, after = (execute(module, [x, u, d])[0] for module in (parse_module(text), made))
+    assert np.array_equal(before, after) and len(np.unique(before)) > 1
+    for one_pass in (HlsDirectives(), RelaxIntervals()):
+        one_pass.apply(make_context(), made)
+    named = {task.sym_name.data: task for task in made.walk() if isinstance(task, TaskOp)}
+    assert {PIPELINE.of(op) for op in named["array_hand_out"].walk() if isinstance(op, scf.ForOp)} <= {None, 1}
+
+
 def test_tokens_without_a_loop() -> None:
     """Of all factors, or all sums."""
     sizes = Sizes(taken=(6, 6), sent=(2, 2))
