@@ -234,9 +234,11 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     pairs = _with_options("pack-products", words)
     adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
     splits = (f"split-reductions{{{searched}}}", "split-arg-max")
-    merged = ("merge-contractions",) if options.contractions == SHARED else ()
-    parallel = (slices, *merged, pairs, *adders, "transpose-operands", *splits, chosen, "distribute-parallel")
-    if not (options.is_searched or options.overall_unroll_size):
+    # What is merged is one computation to all that follows: its multipliers are chosen behind that.
+    copied = options.is_searched or options.overall_unroll_size
+    merged = (slices, "merge-contractions") if copied and options.contractions == SHARED else ()
+    parallel = (*(() if merged else (slices,)), pairs, *adders, "transpose-operands", *splits, chosen, "distribute-parallel")
+    if not copied:
         parallel = (pairs, *adders, "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
@@ -268,7 +270,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 
     return (
         Stage("linalg optimisation", (*LINALG_STAGE[:quantised], *quantize, *LINALG_STAGE[quantised:])),
-        Stage("linalg tiling", (*multipliers, *parallel, *schedule, tiles, "tile-linalg")),
+        Stage("linalg tiling", (*merged, *multipliers, *parallel, *schedule, tiles, "tile-linalg")),
         Stage(
             "kernel fusion",
             (

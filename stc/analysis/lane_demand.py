@@ -101,13 +101,13 @@ class LaneDemand:
         if lanes is not None:
             lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
             self._required[stream] = min(lanes, self._required.get(stream, lanes))
-            made = required_lanes(access, 1, joined) if isinstance(access, WriteOp) else 1
-            self._made[stream] = max(made or 1, self._made.get(stream, 1))
+            if isinstance(access, WriteOp) and (made := required_lanes(access, 1, joined)) is not None:
+                self._made[stream] = max(made, self._made.get(stream, 1))
 
     def _narrow(self, converter: ConverterOp) -> None:
         """Let what a converter reads have the tokens of what it makes, where that is narrower and the same sequence then."""
         stream, lanes = self._root(converter.source), self.lanes(converter.result)
-        if stream in self._fixed or not self._made.get(stream, self.default) <= lanes < self.lanes(converter.source):
+        if stream in self._fixed or stream not in self._made or not self._made[stream] <= lanes < self.lanes(converter.source):
             return
         orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
         whole = all(self.extent(value) % lanes == 0 for value in (converter.source, converter.result))

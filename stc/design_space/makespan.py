@@ -50,7 +50,7 @@ def _left_behind(each: Dependence, producer: Span, copies: int) -> tuple[float, 
     """When a reader can go on, and the part of its own time that is left then: with all but what the first of so many copies of the
     producer made, or with what that can go on with itself, as far as the reader takes it as it comes."""
     if each.outer and copies > 1:
-        return producer.end, each.rest_behind(copies)
+        return producer.begin + each.last * (producer.end - producer.begin), each.rest_behind(copies)
     return producer.until, producer.left + each.rest * (1 - producer.left)
 
 
@@ -67,9 +67,10 @@ def span(
             begin = first
         if last > end:
             end = last
-        if each.outer or producer.left:  # most have neither, and it is asked often
-            then, rest = _left_behind(each, producer, copies.get(each.producer, 1))
-            if rest and then + rest * cycles > latest:
+        count = copies.get(each.producer, 1) if each.outer else 1
+        if count > 1 or producer.left:  # most have neither, and it is asked often
+            then, rest = _left_behind(each, producer, count)
+            if then + rest * cycles > latest:
                 latest, until, left = then + rest * cycles, then, rest
     return Span(begin, max(end, latest, begin + cycles), until, left)
 

@@ -258,6 +258,8 @@ results; 0 where each copy has its own. Once it is divided, each slice of an inp
 copy of its results (`pack-interfaces`)."""
 SHARED = _mark("stc.shared")
 """A generic whose multipliers are those of others, too, which compute one after the other (`share-contractions`)."""
+MERGED = _mark("stc.merged")
+"""A generic that computes what several did, which has a part of its result for each (`merge-contractions`)."""
 STRIPE = _mark("stc.stripe")
 """A slice or concatenation of the equal parts into which a tensor is divided for copies of a computation."""
 ENDS_LAYERS = _mark("stc.ends_layers")
@@ -323,7 +325,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, PORTS, SHARED, STRIPE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, PORTS, SHARED, MERGED, STRIPE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
         MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )

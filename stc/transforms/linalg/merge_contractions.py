@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, takewhile
 
 from xdsl.context import Context
-from xdsl.dialects import func, tensor
+from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, asked_loops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.run_time_sizes import RunTimeSizes
-from stc.dialects.facts import MODULE, NAME
+from stc.dialects.facts import MERGED, MODULE, NAME
 from stc.transforms.linalg.alike_contractions import is_shareable
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import PARALLEL, build, shape_of, started_alike, stc_attributes, tensor_like
@@ -88,21 +88,22 @@ class _Merging:
         return alone and _compute_the_same(first, second) and self._have_pairs(first, second)
 
     def _have_pairs(self, first: GenericOp, second: GenericOp) -> bool:
-        """Whether, where inputs differ, which they do along the last loop of results, they are parameters, or come of a contraction
-        each; which they are themselves, where they read nothing of the kind."""
+        """Whether, where inputs differ, they are parameters that have the last loop of results, or come of a contraction each, and
+        have it last, too; which both are themselves, where they read nothing of the kind."""
         lane = GenericLoops(first).output_dims[0][-1]
         operands = zip(first.inputs, second.inputs, GenericLoops(first).input_dims, strict=True)
         pairs = [(one, other, dims) for one, other, dims in operands if one is not other]
-        made = [(one, other) for one, other, _ in pairs if one not in self.host or other not in self.host]
-        if not pairs or any(lane not in dims for _, _, dims in pairs):
+        made = [(one, other, dims) for one, other, dims in pairs if one not in self.host or other not in self.host]
+        if not pairs or any(lane not in dims for _, _, dims in pairs) or any(dims[-1] != lane for _, _, dims in made):
             return False
-        return all(self._are_alike(*each) for each in made) if made else is_shareable(first, self.host, self._sizes)
+        alike = all(self._are_alike(one, other) for one, other, _ in made)
+        return alike if made else is_shareable(first, self.host, self._sizes)
 
 
 def _compute_the_same(first: GenericOp, second: GenericOp) -> bool:
     """Whether both compute the same, but for what their inputs are."""
     dims = all_dims(first)
-    if dims is None or not dims[-1] or asked_loops(first):
+    if dims is None or not dims[-1] or asked_loops(first) or not isinstance(first.outputs[0].owner, tensor.EmptyOp | linalg.FillOp):
         return False
     return _said_of(first) == _said_of(second) and first.body.is_structurally_equivalent(second.body)
 
@@ -114,14 +115,11 @@ def _said_of(generic: GenericOp) -> Sequence[object]:
 
 
 def _start(value: SSAValue) -> object:
-    """What results start as: None for nothing; itself where it is no fill."""
-    match value.owner:
-        case tensor.EmptyOp():
-            return None
-        case linalg.FillOp() as fill:
-            return fill.inputs[0]
-        case _:
-            return value
+    """What results start as: the number that fills them, or what computes it; None for nothing."""
+    if not isinstance(fill := value.owner, linalg.FillOp):
+        return None
+    number = fill.inputs[0]
+    return number.owner.value if isinstance(number.owner, arith.ConstantOp) else number
 
 
 def _taken(both: SSAValue, value: SSAValue, place: int, reader: GenericOp) -> SSAValue:
@@ -132,9 +130,9 @@ def _taken(both: SSAValue, value: SSAValue, place: int, reader: GenericOp) -> SS
     sizes = [1 if dim == at else extent for dim, extent in enumerate(shape)]
     part = tensor.ExtractSliceOp(both, offsets, sizes, [1] * len(shape), tensor_like(both, sizes))
     made = collapse_shape(part.result, (*((extent,) for extent in sizes[:at]), (1, sizes[-1])))
-    for op in (part, made):
-        op.attributes |= NAME.entry(f"{name_of(value.owner)}_part")
-        op.result.name_hint = f"{value.name_hint}_part"
+    for op, kind in ((part, "part"), (made, "rows")):
+        op.attributes |= NAME.entry(f"{name_of(value.owner)}_{kind}")
+        op.result.name_hint = f"{value.name_hint or name_of(value.owner)}_{kind}"
     Rewriter.insert_op([part, made], InsertPoint.before(reader))
     return made.result
 
@@ -153,9 +151,10 @@ def _merged(one: SSAValue, other: SSAValue, host: Container[SSAValue]) -> SSAVal
             after.insert(dims.index(lane), lane)
         return tuple(after)
 
+    later = second if first.is_before_in_block(second) else first
     inputs, dims = list[SSAValue](), list[Dims]()
     for a, b, own in zip(first.inputs, second.inputs, loops.input_dims, strict=True):
-        inputs.append(a if a is b else _pair(a, b, own.index(lane), second, host))
+        inputs.append(a if a is b else _pair(a, b, own.index(lane), later, host))
         dims.append(moved(own, a is not b))
     shape = list(shape_of(one))
     shape.insert(len(shape) - 1, 2)
@@ -169,8 +168,9 @@ def _merged(one: SSAValue, other: SSAValue, host: Container[SSAValue]) -> SSAVal
     else:
         MODULE.drop(made)
     NAME.put(made, _name(name_of(first), name_of(second)))
+    MERGED.put(made, None)
     made.results[0].name_hint = _name(one.name_hint, other.name_hint)
-    Rewriter.insert_op([*starts, made], InsertPoint.before(second))
+    Rewriter.insert_op([*starts, made], InsertPoint.before(later))
     return made.results[0]
 
 
@@ -186,14 +186,16 @@ def _pair(one: SSAValue, other: SSAValue, dimension: int, before: Operation, hos
     made = tensor.ConcatOp([part.result for part in parts], dimension, tensor_like(one, shape), NAME.entry(name))
     made.results[0].name_hint = name
     for part, value in zip(parts, (one, other), strict=True):
-        part.attributes |= NAME.entry(f"{value.name_hint}_expand")
+        part.attributes |= NAME.entry(f"{value.name_hint or name}_expand")
     Rewriter.insert_op([*parts, made], InsertPoint.before(before))
     return made.results[0]
 
 
 def _name(one: str | None, other: str | None) -> str:
     """Of both: what their names have in common in the beginning and in the end, once."""
-    first, second = ((name or "").split("_") for name in (one, other))
+    if one == other or one is None or other is None:
+        return one or other or "both"
+    first, second = one.split("_"), other.split("_")
     before = _common(first, second)
     first, second = first[len(before) :], second[len(before) :]
     behind = _common(first[::-1], second[::-1])[::-1]

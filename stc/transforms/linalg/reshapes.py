@@ -46,8 +46,7 @@ def source_dimension(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, dimensio
     groups = groups_of(op)
     if isinstance(op, tensor.CollapseShapeOp):
         return outermost(groups, dimension)
-    coarse = next(place for place, fine in enumerate(positions(groups)) if dimension in fine)
-    return coarse if outermost(groups, coarse) == dimension else None
+    return next((coarse for coarse in range(len(groups)) if outermost(groups, coarse) == dimension), None)
 
 
 def is_remade(value: SSAValue) -> bool:

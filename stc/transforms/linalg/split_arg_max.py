@@ -48,8 +48,8 @@ class SplitArgMax(ModulePass):
 
         %m, %i = linalg.generic {"reduction"} ins(%x : tensor<640xf32>) outs(%low, %zero : tensor<f32>, tensor<i64>) ...
       becomes
-        %v = tensor.expand_shape %x [[0, 1, 2]] : tensor<640xf32> into tensor<1x40x16xf32>
-        %ms, %is = linalg.generic {"parallel", "parallel", "reduction"} ins(%v) outs(... : tensor<1x16xf32>, tensor<1x16xi8>) ...
+        %v = tensor.expand_shape %x [[0, 1, 2]] : tensor<640xf32> into tensor<2x20x16xf32>
+        %ms, %is = linalg.generic {"parallel", "parallel", "reduction"} ins(%v) outs(... : tensor<2x16xf32>, tensor<2x16xi16>) ...
         %m, %i = linalg.generic {"reduction", "reduction"} ins(%ms, %is) outs(%low, %zero) ...
     """
 
@@ -84,7 +84,9 @@ def _extreme_of(generic: GenericOp) -> Extreme | None:
     extreme, selected = (value.owner for value in yielded(generic))
     if not isinstance(extreme, arith.MaximumfOp | arith.MinimumfOp) or set(extreme.operands) != {term, best}:
         return None
-    if not isinstance(selected, arith.SelectOp) or selected.rhs is not place or not _is_place(selected.lhs, loops):
+    if not isinstance(selected, arith.SelectOp) or selected.rhs is not place or len(list(place.uses)) > 1:
+        return None
+    if not _is_place(selected.lhs, loops):
         return None
     if not _has_room(place.type, integer_constant(first.inputs[0]), loops.terms):
         return None

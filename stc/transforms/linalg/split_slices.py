@@ -15,7 +15,7 @@ from xdsl.rewriter import Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, shape_of
 from stc.analysis.host_work import functions_of, host_values
-from stc.dialects.facts import COPIES
+from stc.dialects.facts import COPIES, MERGED
 from stc.dialects.use_def import through_reshapes
 from stc.platforms.budget import SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
@@ -33,8 +33,8 @@ class SplitSlices(ModulePass):
     So the slices come at the same time instead of one after the other, whoever needs one of each (attention, head by head) begins
     with the first entries of all, and each may have as many lanes as it needs. What computes the operand that is sliced then is
     divided in the same way. Nothing changes where a slice is left out, slices differ in size, overlap or take every other entry, or
-    the tensor is used as a whole, too; nor where the budget has too few DSPs for one point of each slice and of all else, or
-    too few memory ports for each slice of an operand to have one.
+    the tensor is used as a whole, too; where `merge-contractions` made it of several; nor where the budget has too few DSPs for one
+    point of each slice and of all else, or too few memory ports for each slice of an operand to have one.
 
     Options: `budget` (default small: nothing is split, since each slice takes multipliers of its own; `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for.
@@ -85,7 +85,8 @@ def _affordable(
 
 def _slices(generic: GenericOp) -> tuple[int, list[tensor.ExtractSliceOp]] | None:
     """The loop that equal slices divide, and they in order, if together they are all of the result."""
-    uses = [use.operation for use in generic.results[0].uses] if len(generic.results) == 1 else []
+    is_one = len(generic.results) == 1 and not MERGED.on(generic)
+    uses = [use.operation for use in generic.results[0].uses] if is_one else []
     slices = [user for user in uses if isinstance(user, tensor.ExtractSliceOp) and _is_dense(user)]
     if len(slices) < len(uses) or len(slices) < 2:
         return None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from types import MappingProxyType
 from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import Pure
 
 from stc.analysis.loop_names import order_loop_names
+from stc.analysis.loops import constant_bounds
 from stc.dialects.dataflow import KernelOp
+from stc.dialects.facts import LABEL
 from stc.dialects.itensor import SizeOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, product_of, static, symbols_in
@@ -125,3 +130,47 @@ def total(builder: Builder, terms: Sequence[SSAValue]) -> SSAValue:
     for term in terms[1:]:
         result = builder.insert(arith.AddiOp(result, term)).result
     return result
+
+
+# One loop for several --------------------------------------------------------------------------------------------------
+
+
+def join_uncounted(loop: scf.ForOp) -> None:
+    """Let a loop be one with those that are all there is in it, of all their iterations, as long as nobody asks which one it is. So
+    does the tool, but where the loop must not be one with that around it."""
+    while (inner := _uncounted(loop)) is not None:
+        builder, trips = Builder(InsertPoint.before(loop)), prod(_trip(each) or 0 for each in (loop, inner))
+        loop.operands = [index_constant(builder, bound) for bound in (0, trips, 1)]
+        loop.attributes |= inner.attributes
+        loop.body.block.args[0].name_hint = inner.body.block.args[0].name_hint
+        body = [op for op in inner.body.block.ops if not isinstance(op, scf.YieldOp)]
+        for op in body:
+            op.detach()
+        Rewriter.insert_op(body, InsertPoint.before(inner))
+        Rewriter.erase_op(inner)
+
+
+def _uncounted(loop: scf.ForOp) -> scf.ForOp | None:
+    """The loop that is all there is in `loop`, if no index of both is asked for; None where there is none."""
+    inside = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
+    if len(inside) != 1 or not isinstance(inner := inside[0], scf.ForOp) or set(inner.attributes) - {LABEL.name}:
+        return None
+    if loop.iter_args or inner.iter_args or _trip(loop) is None or _trip(inner) is None:
+        return None
+    _erase_unused(loop)
+    indices = {each.body.block.args[0] for each in (loop, inner)}
+    return None if any(operand in indices for op in loop.walk() for operand in op.operands) else inner
+
+
+def _trip(loop: scf.ForOp) -> int | None:
+    return None if (bounds := constant_bounds(loop)) is None else bounds.trip
+
+
+def _erase_unused(root: Operation) -> None:
+    """What is computed in `root` and used by nothing there: recorded uses may be of operations that are gone."""
+    used = Counter(operand for op in root.walk() for operand in op.operands)
+    for op in [each for each in root.walk() if each is not root and each.results and each.has_trait(Pure)][::-1]:
+        if not any(used[result] for result in op.results):
+            used.subtract(op.operands)
+            op.detach()
+            op.erase(safe_erase=False)
