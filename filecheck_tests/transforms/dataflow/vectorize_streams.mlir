@@ -369,6 +369,85 @@ dataflow.kernel @behind() {
 
 // -----
 
+// Nobody says how fast a stream comes that no computation makes: what one reader takes through a converter does not make it narrow for
+// another.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#fast = #dataflow.schedule<tile = [8], order = [0], unroll = [8], vector = []>
+#slow = #dataflow.schedule<tile = [16], order = [0], unroll = [1], vector = [[1], [1]]>
+!T = tensor<8xf32>
+!U = tensor<16xf32>
+!A = !itensor.itensor<8xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+dataflow.kernel @forked() {
+  %x = "test.op"() : () -> !A
+  %p, %q = itensor.fork %x : !A to !A, !A
+  dataflow.task @wide ins(%i = %p : !A) {
+    %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c16 = arith.constant 16 : index
+    scf.for %j = %c0 to %c16 step %c8 {
+      %t = itensor.read %i[%j] : !A -> !T
+      %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #fast} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+  %b = itensor.converter %q {shared_loops = 0, buffer_shape = [16], blocks = 1} : !A to !B
+  dataflow.task @slow ins(%i = %b : !B) {
+    %t = itensor.read %i[] : !B -> !U  %n = tensor.empty() : !U
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !U) outs(%n : !U)
+      attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !U
+    "test.op"(%r) : (!U) -> ()
+  }
+}
+
+// CHECK-LABEL: @forked(
+// CHECK: dataflow.task @wide
+// CHECK: itensor.read {{.*}} -> tensor<8xf32>
+// CHECK: itensor.converter
+
+// -----
+
+// A converter that turns columns to rows has to do that, however narrow: what it reads stays as wide as it was.
+#maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#one = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>
+#slow = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = [[1, 1], [1, 1]]>
+!T = tensor<2x4xf32>
+!A = !itensor.itensor<2x4xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d1, d0)>
+!B = !itensor.itensor<2x4xf32, iter_space: [2, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
+dataflow.kernel @turned() {
+  %a, %e = "test.op"() : () -> (!T, !A)
+  %x = dataflow.task @slow ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
+    %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %w = scf.for %j = %c0 to %c8 step %c4 iter_args(%d = %out) -> (!A) {
+      %v = scf.for %i = %c0 to %c4 step %c2 iter_args(%to = %d) -> (!A) {
+        %n = tensor.empty() : !T
+        %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "parallel"]} ins(%p : !T) outs(%n : !T)
+          attrs = {stc.schedule = #one} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+        %u = itensor.write %r into %to[%j, %i] : !T -> !A
+        scf.yield %u : !A
+      }
+      scf.yield %v : !A
+    }
+    dataflow.yield %w : !A
+  }
+  %b = itensor.converter %x {shared_loops = 0, buffer_shape = [4, 8], blocks = 1} : !A to !B
+  dataflow.task @reader ins(%q = %b : !B) {
+    %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    scf.for %i = %c0 to %c4 step %c2 { scf.for %j = %c0 to %c8 step %c4 {
+      %t = itensor.read %q[%i, %j] : !B -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #slow} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    } }
+  }
+}
+
+// CHECK-LABEL: @turned(
+// CHECK: itensor.write {{.*}} : tensor<1x4xf32> ->
+// CHECK: itensor.converter
+
+// -----
+
 // Rows of a cache come in halves, those of all heads before the others: they are put together to vectors as wide as those read.
 !C = !itensor.itensor<1x1x8xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
 !H = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [4, 1], iter_map: (d0, d1) -> (d1, 0, d0)>

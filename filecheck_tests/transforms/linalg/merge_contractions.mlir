@@ -34,7 +34,7 @@ func.func @gated(%x: tensor<6xi8>, %u: !W {stc.name = "u", stc.parameter}, %v: !
 // CHECK: %[[U:.*]] = tensor.expand_shape %u {{.*}} into tensor<6x3x1x5xi4>
 // CHECK: %[[V:.*]] = tensor.expand_shape %v {{.*}} into tensor<6x3x1x5xi4>
 // CHECK: %[[W:.*]] = tensor.concat dim(2) %[[U]], %[[V]]
-// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins(%x, %[[W]] : tensor<6xi8>, tensor<6x3x2x5xi4>) {{.*}} "mlp_gate_and_up_proj", stc.module = "mlp"}
+// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins(%x, %[[W]] : tensor<6xi8>, tensor<6x3x2x5xi4>) {{.*}} "mlp_gate_and_up_proj", stc.module = "mlp", stc.merged}
 // CHECK: %[[SCALES:.*]] = tensor.concat dim(1)
 // CHECK: %[[BOTH:.*]] = linalg.generic {{.*}} ins(%[[SUMS]], %[[SCALES]] : tensor<3x2x5xi32>, tensor<3x2x5xf32>) {{.*}} "mlp_gate_and_up_proj_mul"
 // CHECK: %[[ONE:.*]] = tensor.extract_slice %[[BOTH]][0, 0, 0] [3, 1, 5]
@@ -43,39 +43,3 @@ func.func @gated(%x: tensor<6xi8>, %u: !W {stc.name = "u", stc.parameter}, %v: !
 // CHECK: %[[B:.*]] = tensor.collapse_shape %[[TWO]]
 // CHECK: linalg.generic {{.*}} ins(%[[A]], %[[B]] : tensor<3x5xf32>, tensor<3x5xf32>) {{.*}} "mlp_act"
 
-// -----
-
-// What one of them is added to again, or reads another activation, is not what the other is.
-#product = [affine_map<(n, k) -> (k)>, affine_map<(n, k) -> (k, n)>, affine_map<(n, k) -> (n)>]
-#each = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>, affine_map<(n) -> (n)>]
-!W = tensor<6x5xi4>
-func.func @others(%x: tensor<6xi8>, %z: tensor<6xi8>, %u: !W {stc.name = "u", stc.parameter}, %v: !W {stc.name = "v", stc.parameter})
-    -> (tensor<5xi32>, tensor<5xi32>, tensor<5xi32>) {
-  %zero = arith.constant 0 : i32  %one = arith.constant 1 : i32  %e = tensor.empty() : tensor<5xi32>
-  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<5xi32>) -> tensor<5xi32>
-  %g = linalg.fill ins(%one : i32) outs(%e : tensor<5xi32>) -> tensor<5xi32>
-  %a = linalg.generic {indexing_maps = #product, iterator_types = ["parallel", "reduction"]} ins(%x, %u : tensor<6xi8>, !W)
-    outs(%f : tensor<5xi32>) {
-  ^bb0(%p: i8, %q: i4, %s: i32):  %v0 = arith.extsi %p : i8 to i32  %w = arith.extsi %q : i4 to i32
-    %m = arith.muli %v0, %w : i32  %t = arith.addi %s, %m : i32  linalg.yield %t : i32 } -> tensor<5xi32>
-  %b = linalg.generic {indexing_maps = #product, iterator_types = ["parallel", "reduction"]} ins(%z, %v : tensor<6xi8>, !W)
-    outs(%f : tensor<5xi32>) {
-  ^bb0(%p: i8, %q: i4, %s: i32):  %v0 = arith.extsi %p : i8 to i32  %w = arith.extsi %q : i4 to i32
-    %m = arith.muli %v0, %w : i32  %t = arith.addi %s, %m : i32  linalg.yield %t : i32 } -> tensor<5xi32>
-  %c = linalg.generic {indexing_maps = #product, iterator_types = ["parallel", "reduction"]} ins(%x, %v : tensor<6xi8>, !W)
-    outs(%g : tensor<5xi32>) {
-  ^bb0(%p: i8, %q: i4, %s: i32):  %v0 = arith.extsi %p : i8 to i32  %w = arith.extsi %q : i4 to i32
-    %m = arith.muli %v0, %w : i32  %t = arith.addi %s, %m : i32  linalg.yield %t : i32 } -> tensor<5xi32>
-  %d = linalg.generic {indexing_maps = #product, iterator_types = ["parallel", "reduction"]} ins(%x, %v : tensor<6xi8>, !W)
-    outs(%f : tensor<5xi32>) {
-  ^bb0(%p: i8, %q: i4, %s: i32):  %v0 = arith.extsi %p : i8 to i32  %w = arith.extsi %q : i4 to i32
-    %m = arith.muli %v0, %w : i32  %t = arith.addi %s, %m : i32  linalg.yield %t : i32 } -> tensor<5xi32>
-  %y0 = linalg.generic {indexing_maps = #each, iterator_types = ["parallel"]} ins(%a, %b : tensor<5xi32>, tensor<5xi32>)
-    outs(%e : tensor<5xi32>) { ^bb0(%p: i32, %q: i32, %s: i32):  %t = arith.addi %p, %q : i32  linalg.yield %t : i32 } -> tensor<5xi32>
-  %y1 = linalg.generic {indexing_maps = #each, iterator_types = ["parallel"]} ins(%b, %c : tensor<5xi32>, tensor<5xi32>)
-    outs(%e : tensor<5xi32>) { ^bb0(%p: i32, %q: i32, %s: i32):  %t = arith.addi %p, %q : i32  linalg.yield %t : i32 } -> tensor<5xi32>
-  return %y0, %y1, %d : tensor<5xi32>, tensor<5xi32>, tensor<5xi32>
-}
-
-// CHECK-LABEL: @others
-// CHECK-NOT: tensor.concat
