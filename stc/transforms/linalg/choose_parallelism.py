@@ -105,11 +105,11 @@ class ChooseParallelism(FindingPass):
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18). Where no parallel loop has lanes, terms are the lanes: of a sum of integers, of an extreme, or of a
     single sum of floats. Copies divide the outermost parallel loop, or another along which much more of the work around the generic
-    can be divided too; what reads a reshape has as many as what makes that, where it reduces each slice, and what it makes is
-    combined at once, as what finds the largest of a product's rows (`split-arg-max`). Loops that run as often as a launch says are
-    gone through one by one, and counted as if symbols had half of their maxima: what a sequence needs on the average. Decisions are
-    the attributes
-    `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and `stc.copies`, which `distribute-parallel` carries out. DSPs
+    can be divided too; what reads a reshape, of which it reduces slices for others that combine these at once, as what finds the
+    largest of a product's rows (`split-arg-max`), has as many as what makes that, or others, whichever is found to be faster. Loops
+    that run as often as a launch says are gone through one by one, and counted as if symbols had half of their maxima: what a
+    sequence needs on the average. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and
+    `stc.copies`, which `distribute-parallel` carries out. DSPs
     are counted per point from the operators of the body. Where they are short and LUTs are not, adders of floats are of LUTs
     (`stc.adders`), which have fewer stages, too.
 
@@ -162,9 +162,21 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
-        turns = {"in_turn": self.in_turn, "shared": self.shared}
-        computed = computations(function, platform, layers=self.layers, **turns)
-        works = [each.work for each in computed]
+        found: list[tuple[Searched, Sequence[Computation]]] = []
+        refused: list[CompileError] = []
+        for computed in _divisions(function, platform, in_turn=self.in_turn, shared=self.shared, layers=self.layers):
+            try:
+                found.append((self._searched([each.work for each in computed], platform, most, given), computed))
+            except CompileError as error:
+                refused.append(error)
+        if not found:
+            raise refused[0]
+        searched, computed = min(found, key=lambda each: each[0].cycles)
+        for each in computed:
+            give_parallelism(each, searched.plan[each.work.name])
+        return searched
+
+    def _searched(self, works: Sequence[Work], platform: Platform, most: Counts, given: ParallelismPlan | None) -> Searched:
         sharing = [work for work in works if work.shares]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
         least += shared_operators(sharing, {work.name: begun_with(work) for work in sharing}).dsp
@@ -178,8 +190,6 @@ class ChooseParallelism(FindingPass):
         else:
             chosen = {name: plan for name, plan in given.items() if name in {work.name for work in works}}
             _require_plan(problem, chosen, where_said(self.schedule))
-        for each in computed:
-            give_parallelism(each, chosen[each.work.name])
         most_points, cycles = max((work.points for work in works), default=0), round(makespan_of(works, chosen).total)
         return Searched(counts_of(works, chosen, problem.port), cycles, most_points, chosen, is_given=given is not None)
 
@@ -272,6 +282,25 @@ class Computation:
         return tuple(counts.get(index, 0) for index in (*range(len(self.generic.inputs)), None))
 
 
+def _divisions(
+    function: func.FuncOp, platform: Platform, *, in_turn: bool, shared: bool, layers: int
+) -> Iterator[list[Computation]]:
+    """The computations of `function`, and where that makes a difference once more with readers of reshapes that are divided for
+    themselves: what makes them may have copies that do not divide the reshape."""
+    said = {"in_turn": in_turn, "shared": shared}
+    joined = computations(function, platform, layers=layers, **said)
+    yield joined
+    apart = computations(function, platform, layers=layers, joined=False, **said)
+    if _families(apart) != _families(joined):
+        yield apart
+
+
+def _families(computed: Sequence[Computation]) -> list[int]:
+    """Of each computation the first one of its family."""
+    families = [each.work.family for each in computed]
+    return [families.index(family) for family in families]
+
+
 def computations(
     function: func.FuncOp,
     platform: Platform,
@@ -279,13 +308,14 @@ def computations(
     in_turn: bool = False,
     shared: bool = False,
     layers: int = 1,
+    joined: bool = True,
 ) -> list[Computation]:
     """The generics of `function` that the device computes, in order. `in_turn`: whether ports will bring large parameters
     of several one after the other; `shared`: whether contractions that are alike will share their multipliers; `layers`: how many a
-    launch computes, before what follows the last."""
+    launch computes, before what follows the last; `joined`: whether readers of reshapes are divided as what makes these."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
-    along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function))
+    along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function), joined=joined)
     divided = {op: along.divided_loop(op) for op in generics}
     families = {op: along.family(op, divided[op]) for op in generics}
     names = _Names(parameters, platform.memory.word_bits, families, in_turn)
@@ -593,10 +623,6 @@ WORTH_OUTERMOST = 0.8
 """Share of the work along the most shared loop that makes an outer loop preferable: its copies hand on whole rows, in order."""
 
 
-LEAST_COPIES_JOINED = 8
-"""Copies that a reader of a reshape must be able to have: fewer would leave too few for what makes it."""
-
-
 def _unshaped(value: SSAValue) -> tuple[SSAValue, Sequence[int | None]]:
     """What `value` is a reshape of, or itself, and the dimension of that which each of `value` divides as well, or None."""
     places: Sequence[int | None] = range(len(shape_of(value.type)))
@@ -610,8 +636,7 @@ def _may_be_divided_alike(reader: GenericOp, loop: int) -> bool:
     what it makes along its `loop` is combined at once, by readers that reduce that."""
     loops = GenericLoops(reader)
     uses = [(use, dims) for result, dims in zip(reader.results, loops.output_dims, strict=True) for use in result.uses]
-    are_combined = (loop in dims and _reduces(use, dims.index(loop)) for use, dims in uses)
-    return loops.extents[loop] >= LEAST_COPIES_JOINED and all(are_combined)
+    return loops.extents[loop] > 1 and all(loop in dims and _reduces(use, dims.index(loop)) for use, dims in uses)
 
 
 def _reduces(use: Use, dimension: int) -> bool:
@@ -625,7 +650,7 @@ def _reduces(use: Use, dimension: int) -> bool:
 class _SharedLoops:
     """Which loops of which generics run along the same dimension of the tensors between them."""
 
-    def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes):
+    def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes, *, joined: bool):
         self._sizes = sizes
         self._root: dict[Loop, Loop] = {}
         self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
@@ -639,7 +664,7 @@ class _SharedLoops:
                     continue
                 made_by = GenericLoops(producer).output_dims[made.index]
                 for place, own in zip(places, dims, strict=True):
-                    if place is not None and (made is value or _may_be_divided_alike(generic, own)):
+                    if place is not None and (made is value or (joined and _may_be_divided_alike(generic, own))):
                         self._readers.setdefault((producer, made_by[place]), []).append((generic, own, dims))
                         self._root[self._find((generic, own))] = self._find((producer, made_by[place]))
         self._work: dict[Loop, int] = {}
