@@ -234,10 +234,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     pairs = _with_options("pack-products", words)
     adders = ("convert-by-adding",) if options.conversions == ADDERS else ()
     splits = (f"split-reductions{{{searched}}}", "split-arg-max")
-    # What is merged is one computation to all that follows: its multipliers are chosen behind that.
+    # What is merged is one computation to all that follows: its multipliers are chosen behind that, and other slices then.
     copied = options.is_searched or options.overall_unroll_size
     merged = (slices, "merge-contractions") if copied and options.contractions == SHARED else ()
-    parallel = (*(() if merged else (slices,)), pairs, *adders, "transpose-operands", *splits, chosen, "distribute-parallel")
+    parallel = (slices, pairs, *adders, "transpose-operands", *splits, chosen, "distribute-parallel")
     if not copied:
         parallel = (pairs, *adders, "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""

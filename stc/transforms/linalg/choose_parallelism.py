@@ -69,17 +69,22 @@ from stc.transforms.linalg.tile_linalg import element_type
 from stc.transforms.shared_parameters import joining_results, shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
 
+BALANCED = "balanced"
+"""The strategy that asks for the shortest interval (`stc.strategies.parallelism`)."""
+
 MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
 """What hands tensors on without a memory port."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What a design takes by the model of the search (`expected`), and its cycles from the first operand to the last result.
-    `most_points`: of its largest computation. `plan`: what was decided, by computation; `is_given`: whether a schedule did."""
+    """What a design takes by the model of the search (`expected`), its cycles from the first operand to the last result, and those
+    of its slowest computation (`interval`). `most_points`: of its largest computation. `plan`: what was decided, by computation;
+    `is_given`: whether a schedule did."""
 
     expected: Counts = NOTHING
     cycles: int = 0
+    interval: int = 0
     most_points: int = 0
     plan: ParallelismPlan = field(default_factory=dict[str, Parallelism])
     is_given: bool = False
@@ -87,7 +92,7 @@ class Searched:
     def plus(self, other: Searched) -> Searched:
         most, is_given = max(self.most_points, other.most_points), self.is_given or other.is_given
         expected, cycles = self.expected.plus(other.expected), self.cycles + other.cycles
-        return Searched(expected, cycles, most, {**self.plan, **other.plan}, is_given)
+        return Searched(expected, cycles, max(self.interval, other.interval), most, {**self.plan, **other.plan}, is_given)
 
     @property
     def least_cycles_without(self) -> int:
@@ -162,21 +167,29 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
+        ways = list(_divisions(function, platform, in_turn=self.in_turn, shared=self.shared, layers=self.layers))
+        rank = self.rank
+        if rank > len(ways):  # the best of each way come first, then those behind the best in turn
+            ways, rank = ways[(rank - 1) % len(ways) :][:1], (rank - 1) // len(ways) + 1
         found: list[tuple[Searched, Sequence[Computation]]] = []
         refused: list[CompileError] = []
-        for computed in _divisions(function, platform, in_turn=self.in_turn, shared=self.shared, layers=self.layers):
+        for computed in ways:
+            within = rank if len(ways) == 1 else 1
             try:
-                found.append((self._searched([each.work for each in computed], platform, most, given), computed))
+                found.append((self._searched([each.work for each in computed], platform, most, given, within), computed))
             except CompileError as error:
                 refused.append(error)
         if not found:
             raise refused[0]
-        searched, computed = min(found, key=lambda each: each[0].cycles)
+        found.sort(key=lambda each: (self.strategy == BALANCED and each[0].interval, each[0].cycles))
+        searched, computed = found[min(rank, len(found)) - 1 if len(ways) > 1 else 0]
         for each in computed:
             give_parallelism(each, searched.plan[each.work.name])
         return searched
 
-    def _searched(self, works: Sequence[Work], platform: Platform, most: Counts, given: ParallelismPlan | None) -> Searched:
+    def _searched(
+        self, works: Sequence[Work], platform: Platform, most: Counts, given: ParallelismPlan | None, rank: int
+    ) -> Searched:
         sharing = [work for work in works if work.shares]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
         least += shared_operators(sharing, {work.name: begun_with(work) for work in sharing}).dsp
@@ -184,14 +197,15 @@ class ChooseParallelism(FindingPass):
             lanes = ", and the lanes of those that share multipliers," if sharing else ""
             what = f"one point of each computation at once{lanes} takes {least} DSPs, the budget has {most.dsp}"
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
-        problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), self.rank)
+        problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), rank)
         if given is None:
             chosen = PARALLELISM.decide(self.strategy, problem)
         else:
             chosen = {name: plan for name, plan in given.items() if name in {work.name for work in works}}
             _require_plan(problem, chosen, where_said(self.schedule))
-        most_points, cycles = max((work.points for work in works), default=0), round(makespan_of(works, chosen).total)
-        return Searched(counts_of(works, chosen, problem.port), cycles, most_points, chosen, is_given=given is not None)
+        most_points, makespan = max((work.points for work in works), default=0), makespan_of(works, chosen)
+        interval, cycles = max(makespan.cycles.values(), default=0), round(makespan.total)
+        return Searched(counts_of(works, chosen, problem.port), cycles, interval, most_points, chosen, is_given=given is not None)
 
 
 def give_parallelism(computation: Computation, decision: Parallelism) -> None:
@@ -288,9 +302,9 @@ def _divisions(
     """The computations of `function`, and where that makes a difference once more with readers of reshapes that are divided for
     themselves: what makes them may have copies that do not divide the reshape."""
     said = {"in_turn": in_turn, "shared": shared}
-    joined = computations(function, platform, layers=layers, **said)
+    joined = computations(function, platform, layers=layers, joined=True, **said)
     yield joined
-    apart = computations(function, platform, layers=layers, joined=False, **said)
+    apart = computations(function, platform, layers=layers, **said)
     if _families(apart) != _families(joined):
         yield apart
 
@@ -308,7 +322,7 @@ def computations(
     in_turn: bool = False,
     shared: bool = False,
     layers: int = 1,
-    joined: bool = True,
+    joined: bool = False,
 ) -> list[Computation]:
     """The generics of `function` that the device computes, in order. `in_turn`: whether ports will bring large parameters
     of several one after the other; `shared`: whether contractions that are alike will share their multipliers; `layers`: how many a

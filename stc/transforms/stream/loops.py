@@ -18,7 +18,7 @@ from xdsl.traits import Pure
 from stc.analysis.loop_names import order_loop_names
 from stc.analysis.loops import constant_bounds
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import LABEL
+from stc.dialects.facts import LABEL, UNROLL
 from stc.dialects.itensor import SizeOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, product_of, static, symbols_in
@@ -153,7 +153,7 @@ def join_uncounted(loop: scf.ForOp) -> None:
 def _uncounted(loop: scf.ForOp) -> scf.ForOp | None:
     """The loop that is all there is in `loop`, if no index of both is asked for; None where there is none."""
     inside = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
-    if len(inside) != 1 or not isinstance(inner := inside[0], scf.ForOp) or set(inner.attributes) - {LABEL.name}:
+    if len(inside) != 1 or not isinstance(inner := inside[0], scf.ForOp) or set(inner.attributes) - {LABEL.name} or UNROLL.on(loop):
         return None
     if loop.iter_args or inner.iter_args or _trip(loop) is None or _trip(inner) is None:
         return None

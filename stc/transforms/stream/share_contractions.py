@@ -85,7 +85,7 @@ class ShareContractions(ModulePass):
 def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
     """Contractions that take turns: what they compute is the same, one load task brings their weights, in this order, and each
     waits for the one before. So rows do not wait for one another in a circle: it would be one of the tasks that there were."""
-    found = [each for task in tasks_of(kernel) if (each := contraction_task(task)) is not None]
+    found = [each for task in tasks_of(kernel) if (each := contraction_task(task)) is not None and _keeps_up(each)]
     by_weights, behind = {each.weights: each for each in found}, tasks_behind(kernel)
     for load in [task for task in tasks_of(kernel) if task.kind == TaskKind.LOAD]:
         rows: list[list[ContractionTask]] = []
@@ -95,6 +95,12 @@ def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
                 rows.append(row := [])
             row.append(each)
         yield from (row for row in rows if len(row) > 1)
+
+
+def _keeps_up(each: ContractionTask) -> bool:
+    """Whether sums that leave on several streams at once may leave one token after the other, as those of the array do: while the
+    next ones are computed."""
+    return len(each.sums) == 1 or each.lanes // each.sent <= each.terms
 
 
 def _is_token(lanes: int, row: Sequence[ContractionTask], most: int) -> bool:
