@@ -41,6 +41,7 @@ from stc.design_space.parallelism import (
     counts_of,
     in_turns,
     is_a_task,
+    lane_counts,
     makespan_of,
     shared_operators,
     waits_at_port,
@@ -176,20 +177,21 @@ class ChooseParallelism(FindingPass):
         for computed in ways:
             within = rank if len(ways) == 1 else 1
             try:
-                found.append((self._searched([each.work for each in computed], platform, most, given, within), computed))
+                found.append((self._searched(computed, platform, most, given, within), computed))
             except CompileError as error:
                 refused.append(error)
         if not found:
             raise refused[0]
-        found.sort(key=lambda each: (self.strategy == BALANCED and each[0].interval, each[0].cycles))
+        found.sort(key=lambda each: (not each[0].expected.fits(most), self.strategy == BALANCED and each[0].interval, each[0].cycles))
         searched, computed = found[min(rank, len(found)) - 1 if len(ways) > 1 else 0]
         for each in computed:
             give_parallelism(each, searched.plan[each.work.name])
         return searched
 
     def _searched(
-        self, works: Sequence[Work], platform: Platform, most: Counts, given: ParallelismPlan | None, rank: int
+        self, computed: Sequence[Computation], platform: Platform, most: Counts, given: ParallelismPlan | None, rank: int
     ) -> Searched:
+        works = [each.work for each in computed]
         sharing = [work for work in works if work.shares]
         least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
         least += shared_operators(sharing, {work.name: begun_with(work) for work in sharing}).dsp
@@ -199,13 +201,25 @@ class ChooseParallelism(FindingPass):
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
         problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), rank)
         if given is None:
-            chosen = PARALLELISM.decide(self.strategy, problem)
+            chosen = _as_wide_as_made(computed, PARALLELISM.decide(self.strategy, problem))
         else:
             chosen = {name: plan for name, plan in given.items() if name in {work.name for work in works}}
             _require_plan(problem, chosen, where_said(self.schedule))
         most_points, makespan = max((work.points for work in works), default=0), makespan_of(works, chosen)
         interval, cycles = max(makespan.cycles.values(), default=0), round(makespan.total)
         return Searched(counts_of(works, chosen, problem.port), cycles, interval, most_points, chosen, is_given=given is not None)
+
+
+def _as_wide_as_made(computed: Sequence[Computation], plan: ParallelismPlan) -> ParallelismPlan:
+    """`plan`, where what reads a reshape copy by copy has as many lanes at least as what makes that: a stream is as wide as its
+    narrowest end, and what writes several tokens at once takes a cycle for each, also for the sums that are not over yet."""
+    changed = dict(plan)
+    for each in computed:
+        now = plan[each.work.name]
+        least = max(now.lanes, plan[each.made_by].lanes) if each.made_by is not None else now.lanes
+        wider = (replace(now, lanes=lanes) for lanes in lane_counts(each.work.lane_extent) if lanes >= least)
+        changed[each.work.name] = next((one for one in wider if is_a_task(each.work, one)), now)
+    return changed
 
 
 def give_parallelism(computation: Computation, decision: Parallelism) -> None:
@@ -282,12 +296,13 @@ def port_counts(platform: Platform) -> Counts:
 @dataclass(frozen=True)
 class Computation:
     """A generic that the device computes, as work to be sped up. `divided`: the loop that copies of it divide; `dealt`: the one of
-    which parts of a copy take turns."""
+    which parts of a copy take turns. `made_by`: what makes the tensor of which it reads a reshape, if both are divided alike."""
 
     generic: GenericOp
     divided: int | None
     dealt: int | None
     work: Work
+    made_by: str | None = None
 
     def ports_in_turn(self, decision: Parallelism) -> tuple[int, ...]:
         """Ports that move what copies divide, each for several in turn: of each input, and of results; 0 where each copy has its
@@ -362,7 +377,8 @@ def computations(
     behind = operations_behind_layers(function)
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
     done = [_sharing(work, alike.get(op), op, dealt[op]) for op, work in finished.items()]
-    return [Computation(op, divided[op], dealt[op], work) for op, work in zip(works, done, strict=True)]
+    makers = {reader: made[maker] for reader, maker in along.makers.items() if families[reader] == families[maker]}
+    return [Computation(op, divided[op], dealt[op], work, makers.get(op)) for op, work in zip(works, done, strict=True)]
 
 
 def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | None) -> Work:
@@ -670,6 +686,8 @@ class _SharedLoops:
         self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
         self._summed: dict[Loop, bool] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
+        self.makers: dict[GenericOp, GenericOp] = {}
+        """Of readers of reshapes that are divided as what makes these."""
         for generic in [op for op in generics if not ENDS_LAYERS.on(op)]:  # behind which copies are others
             for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
                 made, places = _unshaped(value)
@@ -681,6 +699,8 @@ class _SharedLoops:
                     if place is not None and (made is value or (joined and _may_be_divided_alike(generic, own))):
                         self._readers.setdefault((producer, made_by[place]), []).append((generic, own, dims))
                         self._root[self._find((generic, own))] = self._find((producer, made_by[place]))
+                        if made is not value:
+                            self.makers[generic] = producer
         self._work: dict[Loop, int] = {}
         for generic in generics:
             for loop in self._divisible(generic):
