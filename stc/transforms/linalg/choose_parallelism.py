@@ -182,7 +182,8 @@ class ChooseParallelism(FindingPass):
                 refused.append(error)
         if not found:
             raise refused[0]
-        found.sort(key=lambda each: (not each[0].expected.fits(most), self.strategy == BALANCED and each[0].interval, each[0].cycles))
+        is_balanced = self.strategy == BALANCED
+        found.sort(key=lambda each: (not each[0].expected.fits(most), is_balanced and each[0].interval, each[0].cycles))
         searched, computed = found[min(rank, len(found)) - 1 if len(ways) > 1 else 0]
         for each in computed:
             give_parallelism(each, searched.plan[each.work.name])
@@ -214,11 +215,11 @@ def _as_wide_as_made(computed: Sequence[Computation], plan: ParallelismPlan) -> 
     """`plan`, where what reads a reshape copy by copy has as many lanes at least as what makes that: a stream is as wide as its
     narrowest end, and what writes several tokens at once takes a cycle for each, also for the sums that are not over yet."""
     changed = dict(plan)
-    for each in computed:
-        now = plan[each.work.name]
-        least = max(now.lanes, plan[each.made_by].lanes) if each.made_by is not None else now.lanes
-        wider = (replace(now, lanes=lanes) for lanes in lane_counts(each.work.lane_extent) if lanes >= least)
-        changed[each.work.name] = next((one for one in wider if is_a_task(each.work, one)), now)
+    for each in [one for one in computed if one.made_by is not None]:
+        now, least = plan[each.work.name], plan[each.made_by or ""].lanes
+        possible = [replace(now, lanes=lanes) for lanes in lane_counts(each.work.lane_extent) if lanes >= now.lanes]
+        possible = [one for one in possible if is_a_task(each.work, one)] or [now]
+        changed[each.work.name] = next((one for one in possible if one.lanes >= least), possible[-1])
     return changed
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from xdsl.dialects import func
 
+from stc.analysis.host_work import functions_of
+from stc.design_space.parallelism import Parallelism
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
-from stc.platforms.platform import Platform
+from stc.platforms.platform import Platform, load_platform
 from stc.transforms.linalg import choose_parallelism
-from stc.transforms.linalg.choose_parallelism import ChooseParallelism, Computation, Searched
+from stc.transforms.linalg.choose_parallelism import ChooseParallelism, Computation, Searched, computations
 from stc.transforms.linalg.split_arg_max import SplitArgMax
 
 HEAD = Path(__file__).parents[3] / "filecheck_tests/transforms/linalg/choose_parallelism_reshaped.mlir"
@@ -24,6 +26,19 @@ def searched(rows: int, budget: str) -> Searched:
     found = ChooseParallelism(budget=budget).find(make_context(), module)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize(("made", "read", "lanes"), [(1, 1, 1), (4, 1, 4), (3, 2, 4), (4, 16, 16), (64, 1, 16)])
+def test_as_wide_as_what_makes_it(made: int, read: int, lanes: int) -> None:
+    """What finds the largest of rows has as many lanes as the product, or as many as there are: 16."""
+    module = parse_module(HEAD.read_text())
+    SplitArgMax().apply(make_context(), module)
+    (function,) = functions_of(module)
+    computed = computations(function, load_platform("u55c"), joined=True)
+    plan = {each.work.name: Parallelism(1, 2) for each in computed}
+    plan |= {"logits": Parallelism(made, 2), "max_partial": Parallelism(read, 2)}
+    wide = choose_parallelism._as_wide_as_made(computed, plan)  # pyright: ignore[reportPrivateUsage]
+    assert wide == {**plan, "max_partial": Parallelism(lanes, 2)}
 
 
 @pytest.mark.parametrize("rows", [240, 600, 1000])
