@@ -19,6 +19,7 @@ from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, asked_loops
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.dialects.facts import MERGED, MODULE, NAME
+from stc.iteration.reshape import fine_shape
 from stc.transforms.linalg.alike_contractions import is_shareable
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import PARALLEL, build, shape_of, started_alike, stc_attributes, tensor_like
@@ -178,10 +179,9 @@ def _pair(one: SSAValue, other: SSAValue, dimension: int, before: Operation, hos
     """Two tensors beside one another in a new dimension in front of this one."""
     if one not in host:
         return _merged(one, other, host)
-    groups = [(1, extent) if dim == dimension else (extent,) for dim, extent in enumerate(shape_of(one))]
-    parts = [expand_shape(value, tuple(groups)) for value in (one, other)]
-    shape = [extent for group in groups for extent in group]
-    shape[dimension] = 2
+    groups = tuple((1, extent) if dim == dimension else (extent,) for dim, extent in enumerate(shape_of(one)))
+    parts = [expand_shape(value, groups) for value in (one, other)]
+    shape = [2 if dim == dimension else extent for dim, extent in enumerate(fine_shape(groups))]
     name = _name(one.name_hint, other.name_hint)
     made = tensor.ConcatOp([part.result for part in parts], dimension, tensor_like(one, shape), NAME.entry(name))
     made.results[0].name_hint = name
