@@ -10,7 +10,7 @@ from xdsl.dialects import scf, tensor
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
-from stc.analysis.generic_loops import GenericLoops, shape_of
+from stc.analysis.generic_loops import GenericLoops, reduction_loops, shape_of
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.facts import SCHEDULE
 from stc.dialects.itensor import (
@@ -42,8 +42,9 @@ class LaneDemand:
     operand's last dimension, and at least `default`. What n streams are joined to (`concat`, `merge`) passes one token a cycle of
     all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent, unless
     the schedule has another width than `default`, which `propagate-orders` writes where nobody asked for one. A stream is as wide
-    as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end takes. The
-    tokens of an own kernel are what its C++ says.
+    as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end takes. But sums
+    leave with their last addition, as many at once as are added (`fuse-writes`): so wide are their tokens, where that is a power
+    of two or a row, and a multiple of what is wanted. The tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp
@@ -54,6 +55,7 @@ class LaneDemand:
     _extents: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _joined: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _made: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _summed: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _updated: set[SSAValue] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,7 +85,7 @@ class LaneDemand:
     def lanes(self, value: SSAValue) -> int:
         """The width wanted of the tokens of an itensor inside the kernel."""
         root = self._root(value)
-        return self._fixed.get(root) or self._required.get(root, self.default)
+        return self._fixed.get(root) or self._with_sums(root, self._required.get(root, self.default))
 
     def is_updated(self, value: SSAValue) -> bool:
         """Whether its tokens lie in a tensor that kernels update, which others read that know nothing of this one's wishes."""
@@ -92,6 +94,12 @@ class LaneDemand:
     def extent(self, value: SSAValue) -> int:
         """What the width of its tokens must divide: the last extents of all elements with tokens of that width."""
         return self._extents.get(self._root(value), _last_extent(value))
+
+    def _with_sums(self, root: SSAValue, lanes: int) -> int:
+        """As many as sums are added at once, where whoever takes fewer finds its part of a token without a divider."""
+        summed = self._summed.get(root, 1)
+        is_found = summed & (summed - 1) == 0 or summed == self._extents[root]
+        return summed if summed > lanes and summed % lanes == 0 and is_found else lanes
 
     def _require(self, access: ReadOp | WriteOp) -> None:
         """What the computations behind it want, where a schedule says."""
@@ -103,6 +111,8 @@ class LaneDemand:
             self._required[stream] = min(lanes, self._required.get(stream, lanes))
             if isinstance(access, WriteOp) and (made := required_lanes(access, 1, joined)) is not None:
                 self._made[stream] = max(made, self._made.get(stream, 1))
+            if isinstance(access, WriteOp) and (summed := _summed_lanes(access)) is not None:
+                self._summed[stream] = max(summed, self._summed.get(stream, 1))
 
     def _narrow(self, converter: ConverterOp) -> None:
         """Let what a converter reads have the tokens of what it makes, where that is narrower and the same sequence then."""
@@ -164,6 +174,13 @@ def required_lanes(access: ReadOp | WriteOp, default: int, joined: int) -> int |
     uses = _consumers(access.result) if isinstance(access, ReadOp) else _producers(access.value)
     wishes = [wish for use in uses if (wish := _wish(use, default, joined)) is not None]
     return max(wishes, default=None)
+
+
+def _summed_lanes(access: WriteOp) -> int | None:
+    """Of how many sums a computation adds to at once what `access` writes; None where it writes no sums, or no schedule says."""
+    makers = [use.operation for use in _producers(access.value)]
+    is_sum = any(isinstance(maker, GenericOp) and reduction_loops(maker) for maker in makers)
+    return required_lanes(access, 1, 1) if is_sum else None
 
 
 def token_lanes(value: SSAValue) -> int:

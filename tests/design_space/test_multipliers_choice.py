@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stc.design_space.multipliers import Trial, choose_multipliers
+from stc.design_space.multipliers import WORTH, Trial, choose_multipliers
 from stc.design_space.parallelism import Work
 from stc.design_space.parallelism_search import balanced_parallelism
 from stc.platforms.budget import Counts
@@ -43,9 +43,14 @@ def on(works: Sequence[Work], dsp: int, lut: float) -> Callable[[Choice], Trial]
     return trial
 
 
+def kept(candidates: Mapping[int, Sequence[str]]) -> list[int]:
+    """What is in DSPs first, which only what is faster takes the place of."""
+    return [one for one, kinds in candidates.items() if kinds[0] != "lut"]
+
+
 def chosen(works: Sequence[Work], candidates: Mapping[int, Sequence[str]], dsp: int, lut: float) -> tuple[Choice, Trial]:
     trial = on(works, dsp, lut)
-    choice = choose_multipliers(candidates, trial, dsp, lut)
+    choice = choose_multipliers(candidates, trial, dsp, lut, kept(candidates))
     return choice, trial(choice)
 
 
@@ -56,6 +61,16 @@ def test_the_first_kind_stays_where_another_is_no_faster():
     floats = work("w1", 4, 512, 60)
     for kinds in (PAIRS, PLAIN, ("dsp",)):
         assert chosen([TWO[0], floats], {0: kinds}, 100, 1e6)[0] == {0: kinds[0]}
+
+
+def test_what_is_scarce_is_left_to_others():
+    """As fast with either: LUTs are scarcer, so plain products take DSPs; pairs stay, and products that would free too little."""
+    floats = work("w1", 4, 512, 6)
+    plenty = {0: PLAIN}
+    at_once = on([TWO[0], floats], 1_000, 1e9)({0: "lut"})
+    assert chosen([TWO[0], floats], plenty, 1_000, 2 * at_once.lut)[0] == {0: "dsp"}
+    assert chosen([TWO[0], floats], plenty, 1_000, 1e9)[0] == {0: "lut"}
+    assert chosen([TWO[0], floats], {0: PAIRS}, 1_000, 2 * at_once.lut)[0] == {0: "pairs"}
 
 
 def test_luts_are_bought_where_dsps_are_short():
@@ -124,10 +139,16 @@ def test_generated_choices(seed: int):
     def rank(found: Trial) -> tuple[float, int]:
         return found.excess(limit), found.interval
 
+    def worth(one: int, other: str) -> bool:
+        """Whether another kind of one candidate may take the place of its first, by what it frees."""
+        is_plain = candidates[one][0] == "lut" and rank(made) == rank(trial({**choice, one: other}))
+        return is_plain and made.share(limit) + WORTH <= trial({**choice, one: other}).share(limit)
+
     assert all(choice[one] in kinds for one, kinds in candidates.items())
     for alike in ("pairs", "lut", "dsp"):
         same = {one: alike if alike in kinds else kinds[0] for one, kinds in candidates.items()}
         assert rank(made) <= rank(trial(same))
     for one, kinds in candidates.items():
         assert all(rank(made) <= rank(trial({**choice, one: kind})) for kind in kinds)
-        assert choice[one] == kinds[0] or rank(made) < rank(trial({**choice, one: kinds[0]}))
+        first = trial({**choice, one: kinds[0]})
+        assert choice[one] == kinds[0] or rank(made) < rank(first) or worth(one, kinds[0])

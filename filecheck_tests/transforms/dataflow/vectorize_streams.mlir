@@ -465,3 +465,60 @@ func.func @halves(%cache: tensor<2x6x8xf32>, %p: i32 {stc.name = "pos"}) -> (ten
 // CHECK: %n = itensor.empty : !itensor2
 // CHECK-NEXT: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [2, 1, 8], blocks = 1} : !itensor2 to !itensor1
 // CHECK-NEXT: dataflow.yield %a, %n_1 : !itensor, !itensor1
+
+// -----
+
+// Sums leave as many at once as are added, though one at a time is read behind them; what is no sum is as wide as its reader wants;
+// six at once would take a divider to find one.
+#sums = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>]
+#same = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#eight = #dataflow.schedule<tile = [48, 5], order = [1, 0], unroll = [8, 1], vector = [[1, 8], [8]]>
+#six = #dataflow.schedule<tile = [48, 5], order = [1, 0], unroll = [6, 1], vector = [[1, 6], [6]]>
+#wide = #dataflow.schedule<tile = [48], order = [0], unroll = [8], vector = [[8], [8]]>
+#single = #dataflow.schedule<tile = [48], order = [0], unroll = [1], vector = [[1], [1]]>
+!T = tensor<48xf32>
+!A = !itensor.itensor<48xf32, iter_space: [] * [], iter_map: () -> (0)>
+dataflow.kernel @sums() {
+  %a, %b, %e, %f, %g = "test.op"() : () -> (tensor<5x48xf32>, !T, !A, !A, !A)
+  %x = dataflow.task @sums_of_eight ins(%p = %a : tensor<5x48xf32>) outs(%out = %e : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #sums, iterator_types = ["parallel", "reduction"]} ins(%p : tensor<5x48xf32>) outs(%n : !T)
+      attrs = {stc.schedule = #eight} { ^bb0(%s: f32, %o: f32): %t = arith.addf %s, %o : f32 linalg.yield %t : f32 } -> !T
+    %u = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %u : !A
+  }
+  %y = dataflow.task @copies_of_eight ins(%p = %b : !T) outs(%out = %f : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #same, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+      attrs = {stc.schedule = #wide} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    %u = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %u : !A
+  }
+  %z = dataflow.task @sums_of_six ins(%p = %a : tensor<5x48xf32>) outs(%out = %g : !A) -> !A {
+    %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #sums, iterator_types = ["parallel", "reduction"]} ins(%p : tensor<5x48xf32>) outs(%n : !T)
+      attrs = {stc.schedule = #six} { ^bb0(%s: f32, %o: f32): %t = arith.addf %s, %o : f32 linalg.yield %t : f32 } -> !T
+    %u = itensor.write %r into %out[] : !T -> !A
+    dataflow.yield %u : !A
+  }
+  dataflow.task @readers ins(%q = %x : !A, %r = %y : !A, %s = %z : !A) {
+    %t0 = itensor.read %q[] : !A -> !T  %n0 = tensor.empty() : !T
+    %r0 = linalg.generic {indexing_maps = #same, iterator_types = ["parallel"]} ins(%t0 : !T) outs(%n0 : !T)
+      attrs = {stc.schedule = #single} { ^bb0(%i: f32, %o: f32): linalg.yield %i : f32 } -> !T
+    %t1 = itensor.read %r[] : !A -> !T  %n1 = tensor.empty() : !T
+    %r1 = linalg.generic {indexing_maps = #same, iterator_types = ["parallel"]} ins(%t1 : !T) outs(%n1 : !T)
+      attrs = {stc.schedule = #single} { ^bb0(%i: f32, %o: f32): linalg.yield %i : f32 } -> !T
+    %t2 = itensor.read %s[] : !A -> !T  %n2 = tensor.empty() : !T
+    %r2 = linalg.generic {indexing_maps = #same, iterator_types = ["parallel"]} ins(%t2 : !T) outs(%n2 : !T)
+      attrs = {stc.schedule = #single} { ^bb0(%i: f32, %o: f32): linalg.yield %i : f32 } -> !T
+    "test.op"(%r0, %r1, %r2) : (!T, !T, !T) -> ()
+  }
+}
+
+// CHECK-LABEL: @sums(
+// CHECK: dataflow.task @sums_of_eight
+// CHECK: itensor.write {{.*}} : tensor<8xf32> ->
+// CHECK: dataflow.task @copies_of_eight
+// CHECK: itensor.write {{.*}} : tensor<1xf32> ->
+// CHECK: dataflow.task @sums_of_six
+// CHECK: itensor.write {{.*}} : tensor<1xf32> ->

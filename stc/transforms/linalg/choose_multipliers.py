@@ -37,10 +37,10 @@ class ChooseMultipliers(ModulePass):
     What a `schedule.toml` says (`multipliers` of the contraction, of its pairs, or of its first copy) holds. Of the others, with a
     budget, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
     takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
-    within the DSPs and LUTs, counted as `choose-parallelism` does. For each choice
-    `split-slices`, `pack-products`, `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy
-    `balanced` then says lanes, copies, and so the interval. Without a budget nothing is chosen: pairs of int4 are packed, and the
-    vendor's tool decides about plain products.
+    within the DSPs and LUTs, or DSPs in place of LUTs free half a hundredth of these, where they are the scarcer of both, counted
+    as `choose-parallelism` does. For each choice `split-slices`, `pack-products`, `transpose-operands` and `split-reductions` run on
+    a copy of the module, of which the strategy `balanced` then says lanes, copies, and so the interval. Without a budget nothing is
+    chosen: pairs of int4 are packed, and the vendor's tool decides about plain products.
 
     Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `schedule` (path of a
     `schedule.toml`).
@@ -71,10 +71,12 @@ class ChooseMultipliers(ModulePass):
         }
         if not candidates:
             return
+
         def trial(choice: Mapping[int, Multipliers]) -> Trial:
             return self._trial(ctx, op, choice, limits)
 
-        chosen = choose_multipliers(candidates, trial, limits.dsp, limits.lut)
+        in_dsps = [index for index, kinds in candidates.items() if kinds[0] != "lut"]  # in pairs, they may share multipliers
+        chosen = choose_multipliers(candidates, trial, limits.dsp, limits.lut, in_dsps)
         for index, kind in chosen.items():
             _make(generics[index], kind)
 

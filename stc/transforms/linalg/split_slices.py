@@ -60,7 +60,8 @@ class SplitSlices(ModulePass):
             return
         platform = load_platform(self.platform)
         for function in functions_of(op):
-            computed = [generic for generic in generics_in(function) if not set(generic.results) <= host_values(function)]
+            host = host_values(function)
+            computed = [generic for generic in generics_in(function) if not set(generic.results) <= host]
             for generic in reversed(computed):  # readers first: they hand their slices on
                 if (found := _slices(generic)) is not None and _affordable(generic, *found, function, limits, platform):
                     _split(generic, *found)

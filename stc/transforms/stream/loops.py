@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from stc.analysis.loop_names import order_loop_names
-from stc.analysis.loops import constant_bounds
+from stc.analysis.loops import Bounds, constant_bounds, integer_constant
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.facts import LABEL, UNROLL
 from stc.dialects.itensor import SizeOp
@@ -135,35 +135,96 @@ def total(builder: Builder, terms: Sequence[SSAValue]) -> SSAValue:
 # One loop for several --------------------------------------------------------------------------------------------------
 
 
-def join_uncounted(loop: scf.ForOp) -> None:
-    """Let a loop be one with those that are all there is in it, of all their iterations, as long as nobody asks which one it is. So
-    does the tool, but where the loop must not be one with that around it."""
-    while (inner := _uncounted(loop)) is not None:
-        builder, trips = Builder(InsertPoint.before(loop)), prod(_trip(each) or 0 for each in (loop, inner))
-        loop.operands = [index_constant(builder, bound) for bound in (0, trips, 1)]
+def join_loops(loop: scf.ForOp) -> None:
+    """Let a loop be one with those that are all there is in it, of all their iterations. So does the tool, but where the loop must
+    not be one with that around it.
+
+    Where anybody asks which iteration it is, the loop inside needs a power of two of iterations, so that no divider says it; else
+    both stay.
+
+        scf.for %i = 0 to 6 { scf.for %j = 0 to 8 { use(%i, %j) } }
+      becomes
+        scf.for %k = 0 to 48 { use(%k >> 3, %k & 7) }
+    """
+    while (inner := _joinable(loop)) is not None:
+        outer, within = _Turns.of(loop), _Turns.of(inner)
+        builder = Builder(InsertPoint.before(loop))
+        loop.operands = [index_constant(builder, bound) for bound in (0, outer.trip * within.trip, 1)]
         loop.attributes |= inner.attributes
-        loop.body.block.args[0].name_hint = inner.body.block.args[0].name_hint
+        number = loop.body.block.insert_arg(IndexType(), 0)
+        is_asked = outer.is_asked_for or within.is_asked_for
+        number.name_hint = f"{outer.index.name_hint}_and_{within.index.name_hint}" if is_asked else within.index.name_hint
         body = [op for op in inner.body.block.ops if not isinstance(op, scf.YieldOp)]
         for op in body:
             op.detach()
         Rewriter.insert_op(body, InsertPoint.before(inner))
         Rewriter.erase_op(inner)
+        within.exchange(loop, number, arith.AndIOp, within.trip - 1)
+        outer.exchange(loop, number, arith.ShRUIOp, within.trip.bit_length() - 1)
+        loop.body.block.erase_arg(loop.body.block.args[1])
 
 
-def _uncounted(loop: scf.ForOp) -> scf.ForOp | None:
-    """The loop that is all there is in `loop`, if no index of both is asked for; None where there is none."""
+@dataclass(frozen=True)
+class _Turns:
+    """A loop with constant `bounds`, and who reads its `index`: operations and the places of their operands."""
+
+    bounds: Bounds
+    index: SSAValue
+    uses: list[tuple[Operation, int]]
+
+    @staticmethod
+    def of(loop: scf.ForOp) -> _Turns:
+        """Recorded uses may be of operations that are gone."""
+        bounds, index = constant_bounds(loop), loop.body.block.args[0]
+        assert bounds is not None
+        return _Turns(bounds, index, [(op, at) for op in loop.walk() for at, value in enumerate(op.operands) if value is index])
+
+    @property
+    def trip(self) -> int:
+        return self.bounds.trip
+
+    @property
+    def is_asked_for(self) -> bool:
+        return bool(self.uses)
+
+    def exchange(self, loop: scf.ForOp, number: SSAValue, digit: type[arith.AndIOp | arith.ShRUIOp], by: int) -> None:
+        """Let all that read the index read what it is of the `number` of the iteration of both loops: its digit, `by` so much."""
+        counts_up = (self.bounds.lower, self.bounds.step) == (0, 1)
+        others = [] if digit is arith.AndIOp and counts_up else self.uses
+        for op, at in self.uses if not others else []:
+            if isinstance(op, arith.AndIOp) and _is_in(op.operands[1 - at], by):
+                op.operands[at] = number  # of which it takes no other bits
+            else:
+                others.append((op, at))
+        if not others:
+            return
+        builder = Builder(InsertPoint.at_start(loop.body.block))
+        value = builder.insert(digit(number, index_constant(builder, by))).result
+        if self.bounds.step != 1:
+            value = builder.insert(arith.MuliOp(value, index_constant(builder, self.bounds.step))).result
+        if self.bounds.lower:
+            value = builder.insert(arith.AddiOp(value, index_constant(builder, self.bounds.lower))).result
+        value.name_hint = self.index.name_hint
+        for op, at in others:
+            op.operands[at] = value
+
+
+def _is_in(mask: SSAValue, bits: int) -> bool:
+    """Whether it is a constant without any other bits."""
+    constant = integer_constant(mask)
+    return constant is not None and constant & ~bits == 0
+
+
+def _joinable(loop: scf.ForOp) -> scf.ForOp | None:
+    """The loop that is all there is in `loop`, if both can be one; None where there is none."""
     inside = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
     if len(inside) != 1 or not isinstance(inner := inside[0], scf.ForOp) or set(inner.attributes) - {LABEL.name} or UNROLL.on(loop):
         return None
-    if loop.iter_args or inner.iter_args or _trip(loop) is None or _trip(inner) is None:
+    if loop.iter_args or inner.iter_args or constant_bounds(loop) is None or (bounds := constant_bounds(inner)) is None:
         return None
     _erase_unused(loop)
-    indices = {each.body.block.args[0] for each in (loop, inner)}
-    return None if any(operand in indices for op in loop.walk() for operand in op.operands) else inner
-
-
-def _trip(loop: scf.ForOp) -> int | None:
-    return None if (bounds := constant_bounds(loop)) is None else bounds.trip
+    is_asked = _Turns.of(loop).is_asked_for or _Turns.of(inner).is_asked_for
+    return None if is_asked and bounds.trip & (bounds.trip - 1) else inner
 
 
 def _erase_unused(root: Operation) -> None:

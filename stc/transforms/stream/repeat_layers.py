@@ -50,7 +50,7 @@ from stc.transforms.dataflow.pack_interfaces import packed_type
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.stream.kernel_operands import without_operands
-from stc.transforms.stream.loops import before_terminator, coordinates, join_uncounted, loop_at, loop_nest, order_nest, total
+from stc.transforms.stream.loops import before_terminator, coordinates, join_loops, loop_at, loop_nest, order_nest, total
 from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
@@ -626,7 +626,7 @@ def _let_drain(nest: scf.ForOp) -> None:
             loop = nest
             break
         loop = effects[0]
-    join_uncounted(loop)  # which would drain in each iteration of its own (`stc.analysis.loops.is_kept_apart`)
+    join_loops(loop)  # which would drain in each iteration of its own (`stc.analysis.loops.is_kept_apart`)
     DRAINS.put(loop, None)
 
 

@@ -177,8 +177,8 @@ def mlp():
 def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
     """One DSP is too few, and so said; with no more than the message asks for both layers take LUTs, and values agree.
 
-    With 100 one is packed in pairs, and the other, 21 pairs of 60 terms, too few for several lanes, has DSPs of its
-    own.
+    With 100 one is packed in pairs; the other, 21 pairs of 60 terms, too few for several lanes, is not: it takes LUTs, as long as
+    these are not scarcer than DSPs.
     """
     (tmp_path / "model.py").write_text(MODEL)
     model = (tmp_path / "model.py:mlp", "--quantize", "bits=4,group=row")
@@ -198,13 +198,13 @@ def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
     assert text.count("op=mul impl=fabric") == schedule.count('multipliers = "lut"') == 2 and dsp <= int(least)
 
     text, schedule, more = made("more", "--budget", "dsp=100")
-    assert {kind: schedule.count(f'multipliers = "{kind}"') > 0 for kind in ("pairs", "dsp", "lut")} == {
-        "pairs": True,
-        "dsp": True,
-        "lut": False,
-    }
-    assert dsp < more <= 100 and "(ap_int<27>)" in text and "impl=dsp" in text
+    kinds = ("pairs", "dsp", "lut")
+    assert {kind: schedule.count(f'multipliers = "{kind}"') for kind in kinds} == {"pairs": 1, "dsp": 0, "lut": 1}
+    assert dsp < more <= 100 and "(ap_int<27>)" in text and "op=mul impl=fabric" in text
     assert made("again", "--schedule", tmp_path / "more" / "schedule.toml") == (text, schedule, more)
+    text, schedule, _ = made("scarce", "--budget", "dsp=100,lut=25000")
+    assert {kind: schedule.count(f'multipliers = "{kind}"') for kind in kinds} == {"pairs": 0, "dsp": 2, "lut": 0}
+    assert text.count("op=mul impl=dsp") == 2
 
 
 @pytest.mark.heavy
