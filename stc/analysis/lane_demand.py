@@ -8,9 +8,10 @@ from math import gcd
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Operation, OpResult, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
 from stc.analysis.generic_loops import GenericLoops, reduction_loops, shape_of
+from stc.analysis.kernel_memory import bits_of
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.facts import SCHEDULE
 from stc.dialects.itensor import (
@@ -41,14 +42,16 @@ class LaneDemand:
     A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
     operand's last dimension, and at least `default`. What n streams are joined to (`concat`, `merge`) passes one token a cycle of
     all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent, unless
-    the schedule has another width than `default`, which `propagate-orders` writes where nobody asked for one. A stream is as wide
+    the schedule has another width than `default`, which `propagate-orders` writes where nobody asked for one. So does a port that
+    reads one of n streams that one is taken apart to (`chunk`). A stream is as wide
     as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end takes. But sums
     leave with their last addition, as many at once as are added (`fuse-writes`): so wide are their tokens, where that is a power
-    of two or a row, and a multiple of what is wanted. The tokens of an own kernel are what its C++ says.
+    of two or a row, a multiple of what is wanted, and no more than `bits`. The tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp
     default: int
+    bits: int = 0
     _fixed: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -104,14 +107,14 @@ class LaneDemand:
     def _require(self, access: ReadOp | WriteOp) -> None:
         """What the computations behind it want, where a schedule says."""
         stream = self._root(access.source if isinstance(access, ReadOp) else access.destination)
-        joined = self._joined.get(stream, 1) if isinstance(access, WriteOp) else 1
+        joined = self._joined.get(stream, 1) if isinstance(access, WriteOp) else _streams_beside(access.source)
         lanes = required_lanes(access, self.default, joined)
         if lanes is not None:
             lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
             self._required[stream] = min(lanes, self._required.get(stream, lanes))
             if isinstance(access, WriteOp) and (made := required_lanes(access, 1, joined)) is not None:
                 self._made[stream] = max(made, self._made.get(stream, 1))
-            if isinstance(access, WriteOp) and (summed := _summed_lanes(access)) is not None:
+            if isinstance(access, WriteOp) and (summed := _summed_lanes(access, self.bits)) is not None:
                 self._summed[stream] = max(summed, self._summed.get(stream, 1))
 
     def _narrow(self, converter: ConverterOp) -> None:
@@ -170,17 +173,19 @@ def _last_extent(value: SSAValue) -> int:
 
 def required_lanes(access: ReadOp | WriteOp, default: int, joined: int) -> int | None:
     """Lanes that the computations behind `access` want of its port, None where no schedule says; see `LaneDemand`. `joined`: how
-    many streams its stream is joined with, itself among them."""
+    many streams its stream is joined with, or taken apart with, itself among them."""
     uses = _consumers(access.result) if isinstance(access, ReadOp) else _producers(access.value)
     wishes = [wish for use in uses if (wish := _wish(use, default, joined)) is not None]
     return max(wishes, default=None)
 
 
-def _summed_lanes(access: WriteOp) -> int | None:
-    """Of how many sums a computation adds to at once what `access` writes; None where it writes no sums, or no schedule says."""
+def _summed_lanes(access: WriteOp, bits: int) -> int | None:
+    """Of how many sums a computation adds to at once what `access` writes; None where it writes no sums, no schedule says, or they
+    are wider than a token of so many bits."""
     makers = [use.operation for use in _producers(access.value)]
     is_sum = any(isinstance(maker, GenericOp) and reduction_loops(maker) for maker in makers)
-    return required_lanes(access, 1, 1) if is_sum else None
+    lanes = required_lanes(access, 1, 1) if is_sum else None
+    return lanes if lanes is not None and lanes * bits_of(access.itensor_type.element_type) <= bits else None
 
 
 def token_lanes(value: SSAValue) -> int:
@@ -226,6 +231,25 @@ def _streams_of(value: SSAValue) -> int:
     """How many it is joined of, those that are joined before counted one by one; 1 where it is not."""
     join = value.owner
     return sum(map(_streams_of, join.inputs)) if isinstance(join, ConcatOp | MergeOp) else 1
+
+
+def _streams_beside(value: SSAValue) -> int:
+    """How many streams one is taken apart to, of which `value`, inside a task or not, is one; 1 where it is not."""
+    match value:
+        case BlockArgument(block=Block() as block, index=index):
+            match block.parent_op():
+                case TaskOp() as task:
+                    return _streams_beside((*task.ins, *task.outs)[index])
+                case scf.ForOp() as loop if index > 0:
+                    return _streams_beside(loop.iter_args[index - 1])
+                case _:
+                    return 1
+        case OpResult(op=ChunkOp() as chunk):
+            return len(chunk.slices) * _streams_beside(chunk.source)
+        case OpResult(op=ForkOp() | CastOp() | ReassociateOp() as passing):
+            return _streams_beside(passing.operands[0])
+        case _:
+            return 1
 
 
 def _wish(use: Use, default: int, joined: int) -> int | None:

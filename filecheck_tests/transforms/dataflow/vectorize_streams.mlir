@@ -522,3 +522,47 @@ dataflow.kernel @sums() {
 // CHECK: itensor.write {{.*}} : tensor<1xf32> ->
 // CHECK: dataflow.task @sums_of_six
 // CHECK: itensor.write {{.*}} : tensor<1xf32> ->
+
+// -----
+
+// One stream is taken apart to two, whose readers take 4 at once each: 8 at once keep both at work, where that is made.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#eight = #dataflow.schedule<tile = [16], order = [0], unroll = [8], vector = [[8], [8]]>
+#four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = [[4], [4]]>
+!T = tensor<16xf32>
+!A = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+!P = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+dataflow.kernel @taken_apart() {
+  %a, %e = "test.op"() : () -> (!T, !A)
+  %x = dataflow.task @fast ins(%p = %a : !T) outs(%out = %e : !A) -> !A {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
+    %w = scf.for %i = %c0 to %c32 step %c16 iter_args(%to = %out) -> (!A) {
+      %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%p : !T) outs(%n : !T)
+        attrs = {stc.schedule = #eight} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      %u = itensor.write %r into %to[%i] : !T -> !A
+      scf.yield %u : !A
+    }
+    dataflow.yield %w : !A
+  }
+  %l, %h = itensor.chunk %x at [0], [16] : !A to !P, !P
+  dataflow.task @low ins(%q = %l : !P) {
+    %t = itensor.read %q[] : !P -> !T  %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    "test.op"(%r) : (!T) -> ()
+  }
+  dataflow.task @high ins(%q = %h : !P) {
+    %t = itensor.read %q[] : !P -> !T  %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+      attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    "test.op"(%r) : (!T) -> ()
+  }
+}
+
+// CHECK-LABEL: @taken_apart(
+// CHECK: itensor.write {{.*}} : tensor<8xf32> ->
+// CHECK: dataflow.task @low
+// CHECK: itensor.read {{.*}} -> tensor<8xf32>
+// CHECK: dataflow.task @high
+// CHECK: itensor.read {{.*}} -> tensor<8xf32>

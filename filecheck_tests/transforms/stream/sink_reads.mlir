@@ -182,3 +182,31 @@ dataflow.kernel @stored_inside() {
 // CHECK-NEXT: scf.for
 // CHECK-NOT: scf.if
 // CHECK: {stc.label = "once_j"}
+
+// -----
+
+// The lane of a token that was read before all loops goes in, too: nothing stays between the loops.
+dataflow.kernel @taken_before() {
+  %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %x = memref.alloc() : memref<f32>  %s = memref.alloc() : memref<4xf32>
+    %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+    scf.for %i = %c0 to %c8 step %c1 {
+      %lane = vector.extract %v[0] : f32 from vector<1xf32>
+      memref.store %lane, %x[] : memref<f32>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %a = memref.load %x[] : memref<f32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: @taken_before(
+// CHECK: scf.for %i
+// CHECK-NEXT: scf.for %j
+// CHECK-NEXT: [[FIRST:%.*]] = arith.cmpi eq, %j, %c0
+// CHECK-NEXT: scf.if [[FIRST]] {
+// CHECK-NEXT: [[LANE:%.*]] = vector.extract %v[0]
+// CHECK-NEXT: memref.store [[LANE]], %x[]

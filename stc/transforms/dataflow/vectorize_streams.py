@@ -41,7 +41,8 @@ class VectorizeStreams(ModulePass):
     A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their
     schedules say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. What n streams are
     joined to passes a token a cycle of all n: they are n times as wide as the unroll factors before them say, unless what
-    stands behind takes fewer. What a converter would only cut into narrower vectors has these before it, unless the computation
+    stands behind takes fewer; so are n streams that one is taken apart to. Sums have tokens of as many as are added at once, if
+    `bits` hold them, whoever reads them. What a converter would only cut into narrower vectors has these before it, unless the computation
     that makes it is faster. A vector is never wider than `bits`, and divides the last extent of the element, on both sides
     of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows are inserted at run
     time (a cache), and these rows, have vectors as wide as their extents and `bits` allow, whatever their kernel wants:
@@ -95,7 +96,7 @@ class VectorizeStreams(ModulePass):
 
     def _orders(self, kernel: KernelOp) -> dict[SSAValue, StreamOrder]:
         """For each itensor in `kernel`, of the type it had before, the order of its vectors."""
-        demand = LaneDemand(kernel, self.lanes)
+        demand = LaneDemand(kernel, self.lanes, self.bits)
         orders = {value: self._vectorized(value, demand) for value in _itensors(kernel)}
         for op in kernel.body.block.ops:
             if isinstance(op, SplitOp):

@@ -77,12 +77,17 @@ def _reads_before_nest(loop: scf.ForOp) -> tuple[list[Operation], tuple[scf.ForO
         return None
     loops = perfect_nest(nest)
     tokens = {op.result for op in effects[:-1] if isinstance(op, stream.ReadOp)}
-    moved = [op for op in loop.body.block.ops if op in effects[:-1] or (isinstance(op, vector.ExtractOp) and op.vector in tokens)]
+    moved = [op for op in loop.body.block.ops if op in effects[:-1] or _is_taken_from(op, tokens, effects[:-1])]
     if loops is None or any(trip_count(inner) == 0 for inner in loops) or not all(map(_is_read, moved)):
         return None
     moved += _stored_inside(tokens, loops[-1].body.block)
     users = [use.operation for op in moved for result in op.results for use in result.uses]
     return (moved, loops) if all(user in moved for user in users) else None
+
+
+def _is_taken_from(op: Operation, tokens: Collection[SSAValue], stores: Sequence[Operation]) -> bool:
+    """Whether it takes a lane of one of `tokens`, or of one that was read before the loop, for `stores` alone."""
+    return isinstance(op, vector.ExtractOp) and (op.vector in tokens or all(use.operation in stores for use in op.result.uses))
 
 
 def _stored_inside(tokens: Collection[SSAValue], body: Block) -> list[Operation]:
