@@ -10,7 +10,7 @@ from xdsl.dialects import scf, tensor
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
-from stc.analysis.generic_loops import GenericLoops, reduction_loops, shape_of
+from stc.analysis.generic_loops import GenericLoops, shape_of
 from stc.analysis.kernel_memory import bits_of
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.facts import SCHEDULE
@@ -107,7 +107,9 @@ class LaneDemand:
     def _require(self, access: ReadOp | WriteOp) -> None:
         """What the computations behind it want, where a schedule says."""
         stream = self._root(access.source if isinstance(access, ReadOp) else access.destination)
-        joined = self._joined.get(stream, 1) if isinstance(access, WriteOp) else _streams_beside(access.source)
+        joined = self._joined.get(stream, 1)
+        if isinstance(access, ReadOp):
+            joined = _streams_beside(access.source, joined)
         lanes = required_lanes(access, self.default, joined)
         if lanes is not None:
             lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
@@ -182,10 +184,19 @@ def required_lanes(access: ReadOp | WriteOp, default: int, joined: int) -> int |
 def _summed_lanes(access: WriteOp, bits: int) -> int | None:
     """Of how many sums a computation adds to at once what `access` writes; None where it writes no sums, no schedule says, or they
     are wider than a token of so many bits."""
-    makers = [use.operation for use in _producers(access.value)]
-    is_sum = any(isinstance(maker, GenericOp) and reduction_loops(maker) for maker in makers)
-    lanes = required_lanes(access, 1, 1) if is_sum else None
-    return lanes if lanes is not None and lanes * bits_of(access.itensor_type.element_type) <= bits else None
+    lanes = [found for use in _producers(access.value) if (found := _added_at_once(use)) is not None]
+    return max(lanes) if lanes and max(lanes) * bits_of(access.itensor_type.element_type) <= bits else None
+
+
+def _added_at_once(use: Use) -> int | None:
+    """Of operand `use` of a generic, a result: to how many of its sums in a row a cycle adds; None where they are no sums, or no
+    schedule says."""
+    generic = use.operation
+    assert isinstance(generic, GenericOp)
+    schedule, loops = SCHEDULE.of(generic), GenericLoops(generic)
+    if schedule is None or not loops.reductions or not loops.operand_dims[use.index]:
+        return None
+    return min(schedule.unrolls[loops.operand_dims[use.index][-1]], shape_of(generic.operands[use.index].type)[-1])
 
 
 def token_lanes(value: SSAValue) -> int:
@@ -233,21 +244,24 @@ def _streams_of(value: SSAValue) -> int:
     return sum(map(_streams_of, join.inputs)) if isinstance(join, ConcatOp | MergeOp) else 1
 
 
-def _streams_beside(value: SSAValue) -> int:
-    """How many streams one is taken apart to, of which `value`, inside a task or not, is one; 1 where it is not."""
+def _streams_beside(value: SSAValue, joined: int) -> int:
+    """How many streams one is taken apart to, of which `value`, inside a task or not, is one; `joined` where it is made by a task, and
+    so one of those that are joined behind a fork; 1 where it is neither."""
     match value:
         case BlockArgument(block=Block() as block, index=index):
             match block.parent_op():
                 case TaskOp() as task:
-                    return _streams_beside((*task.ins, *task.outs)[index])
+                    return _streams_beside((*task.ins, *task.outs)[index], joined)
                 case scf.ForOp() as loop if index > 0:
-                    return _streams_beside(loop.iter_args[index - 1])
+                    return _streams_beside(loop.iter_args[index - 1], joined)
                 case _:
                     return 1
         case OpResult(op=ChunkOp() as chunk):
-            return len(chunk.slices) * _streams_beside(chunk.source)
+            return len(chunk.slices) * _streams_beside(chunk.source, 1)
         case OpResult(op=ForkOp() | CastOp() | ReassociateOp() as passing):
-            return _streams_beside(passing.operands[0])
+            return _streams_beside(passing.operands[0], joined)
+        case OpResult(op=TaskOp()):
+            return joined
         case _:
             return 1
 

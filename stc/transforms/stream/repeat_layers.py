@@ -69,8 +69,8 @@ class RepeatLayers(ModulePass):
     (`stc.ends_layers`), the mover takes its place: what is marked to be behind it (`mark-behind-layers`: tasks, or parts of one
     that works for layers, too) runs once, on what the last layer returns, and its parameters stay as they are. A loop that would be
     one with that over layers, on the way from the first task to the last, drains instead (`stc.drains`): its last tokens would
-    wait in its pipeline for those of the next layer, which depend on them. It is one with the loops in it, where nobody asks which
-    of their iterations it is: else it would drain in each of its own.
+    wait in its pipeline for those of the next layer, which depend on them. It is one with the loops in it, where bits of its number
+    say which of their iterations it is, or nobody asks: else it would drain in each of its own.
 
     Options:
     * `count`: of layers; 1 (default) changes nothing.
