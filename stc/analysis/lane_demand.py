@@ -107,9 +107,7 @@ class LaneDemand:
     def _require(self, access: ReadOp | WriteOp) -> None:
         """What the computations behind it want, where a schedule says."""
         stream = self._root(access.source if isinstance(access, ReadOp) else access.destination)
-        joined = self._joined.get(stream, 1)
-        if isinstance(access, ReadOp):
-            joined = _streams_beside(access.source, joined)
+        joined = self._joined.get(stream, 1) if isinstance(access, WriteOp) else _streams_beside(access.source)
         lanes = required_lanes(access, self.default, joined)
         if lanes is not None:
             lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
@@ -244,24 +242,21 @@ def _streams_of(value: SSAValue) -> int:
     return sum(map(_streams_of, join.inputs)) if isinstance(join, ConcatOp | MergeOp) else 1
 
 
-def _streams_beside(value: SSAValue, joined: int) -> int:
-    """How many streams one is taken apart to, of which `value`, inside a task or not, is one; `joined` where it is made by a task, and
-    so one of those that are joined behind a fork; 1 where it is neither."""
+def _streams_beside(value: SSAValue) -> int:
+    """To how many streams one is taken apart of which `value`, inside a task or not, is one; 1 where it is not."""
     match value:
         case BlockArgument(block=Block() as block, index=index):
             match block.parent_op():
                 case TaskOp() as task:
-                    return _streams_beside((*task.ins, *task.outs)[index], joined)
+                    return _streams_beside((*task.ins, *task.outs)[index])
                 case scf.ForOp() as loop if index > 0:
-                    return _streams_beside(loop.iter_args[index - 1], joined)
+                    return _streams_beside(loop.iter_args[index - 1])
                 case _:
                     return 1
         case OpResult(op=ChunkOp() as chunk):
-            return len(chunk.slices) * _streams_beside(chunk.source, 1)
+            return len(chunk.slices) * _streams_beside(chunk.source)
         case OpResult(op=ForkOp() | CastOp() | ReassociateOp() as passing):
-            return _streams_beside(passing.operands[0], joined)
-        case OpResult(op=TaskOp()):
-            return joined
+            return _streams_beside(passing.operands[0])
         case _:
             return 1
 
