@@ -42,9 +42,9 @@ class VectorizeStreams(ModulePass):
     schedules say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. What n streams are
     joined to passes a token a cycle of all n: they are n times as wide as the unroll factors before them say, unless what
     stands behind takes fewer; so are n streams that one is taken apart to. Sums have tokens of as many as are added at once, if
-    `bits` hold them, whoever reads them. What a converter would only cut into narrower vectors has these before it, unless the computation
-    that makes it is faster. A vector is never wider than `bits`, and divides the last extent of the element, on both sides
-    of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows are inserted at run
+    `bits` hold them, whoever reads them. What a converter would only cut into narrower vectors has these before it, unless the
+    computation that makes it is faster. A vector is never wider than `bits`, and divides the last extent of the element, on both
+    sides of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows are inserted at run
     time (a cache), and these rows, have vectors as wide as their extents and `bits` allow, whatever their kernel wants:
     others read and update it, too. Rows that come in parts are put together.
 

@@ -38,9 +38,9 @@ class ChooseMultipliers(ModulePass):
     budget, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
     takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
     within the DSPs and LUTs, or DSPs in place of LUTs free half a hundredth of these, where they are the scarcer of both, counted
-    as `choose-parallelism` does. For each choice `split-slices`, `pack-products`, `transpose-operands` and `split-reductions` run on
-    a copy of the module, of which the strategy `balanced` then says lanes, copies, and so the interval. Without a budget nothing is
-    chosen: pairs of int4 are packed, and the vendor's tool decides about plain products.
+    as `choose-parallelism` does. For each choice `split-slices`, `pack-products`, `transpose-operands` and `split-reductions` run
+    on a copy of the module, of which the strategy `balanced` then says lanes, copies, and so the interval. Without a budget nothing
+    is chosen: pairs of int4 are packed, and the vendor's tool decides about plain products.
 
     Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `schedule` (path of a
     `schedule.toml`).
