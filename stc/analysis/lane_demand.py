@@ -13,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 from stc.analysis.generic_loops import GenericLoops, shape_of
 from stc.analysis.kernel_memory import bits_of
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
+from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import SCHEDULE
 from stc.dialects.itensor import (
     CastOp,
@@ -101,21 +102,32 @@ class LaneDemand:
     def _with_sums(self, root: SSAValue, lanes: int) -> int:
         """As many as sums are added at once, where whoever takes fewer finds its part of a token without a divider."""
         summed = self._summed.get(root, 1)
-        is_found = summed & (summed - 1) == 0 or summed == self._extents[root]
-        return summed if summed > lanes and summed % lanes == 0 and is_found else lanes
+        return summed if summed > lanes and _is_found(lanes, summed, self._extents[root]) else lanes
 
     def _require(self, access: ReadOp | WriteOp) -> None:
         """What the computations behind it want, where a schedule says."""
         stream = self._root(access.source if isinstance(access, ReadOp) else access.destination)
-        joined = self._joined.get(stream, 1) if isinstance(access, WriteOp) else _streams_beside(access.source)
-        lanes = required_lanes(access, self.default, joined)
-        if lanes is not None:
-            lanes = lanes if joined == 1 else smallest_divisor(self._extents[stream], lanes)
-            self._required[stream] = min(lanes, self._required.get(stream, lanes))
-            if isinstance(access, WriteOp) and (made := required_lanes(access, 1, joined)) is not None:
-                self._made[stream] = max(made, self._made.get(stream, 1))
-            if isinstance(access, WriteOp) and (summed := _summed_lanes(access, self.bits)) is not None:
-                self._summed[stream] = max(summed, self._summed.get(stream, 1))
+        wanted = self._wanted_to_write(access, stream) if isinstance(access, WriteOp) else self._wanted_to_read(access, stream)
+        if wanted is not None:
+            self._required[stream] = min(wanted, self._required.get(stream, wanted))
+
+    def _wanted_to_read(self, access: ReadOp, stream: SSAValue) -> int | None:
+        own, beside = required_lanes(access, self.default, 1), _streams_beside(access.source)
+        if own is None or beside == 1:
+            return own
+        of_all = smallest_divisor(self._extents[stream], required_lanes(access, self.default, beside) or own)
+        return of_all if _is_found(own, of_all, self._extents[stream]) else own
+
+    def _wanted_to_write(self, access: WriteOp, stream: SSAValue) -> int | None:
+        """Notes, too, what is made at once, and how much of that are sums."""
+        joined = self._joined.get(stream, 1)
+        if (wanted := required_lanes(access, self.default, joined)) is None:
+            return None
+        summed = _summed_lanes(access, self.bits) or 1
+        made = required_lanes(access, 1, joined) or 1
+        self._summed[stream] = max(summed, self._summed.get(stream, 1))
+        self._made[stream] = max(made, summed, self._made.get(stream, 1))
+        return wanted if joined == 1 else smallest_divisor(self._extents[stream], wanted)
 
     def _narrow(self, converter: ConverterOp) -> None:
         """Let what a converter reads have the tokens of what it makes, where that is narrower and the same sequence then."""
@@ -179,11 +191,18 @@ def required_lanes(access: ReadOp | WriteOp, default: int, joined: int) -> int |
     return max(wishes, default=None)
 
 
+def _is_found(taken: int, lanes: int, extent: int) -> bool:
+    """Whether whoever takes so many of a token of `lanes` entries at once finds them without a divider, and such tokens make up the
+    `extent`."""
+    return extent % lanes == 0 and lanes % taken == 0 and (lanes & (lanes - 1) == 0 or lanes == extent)
+
+
 def _summed_lanes(access: WriteOp, bits: int) -> int | None:
     """Of how many sums a computation adds to at once what `access` writes; None where it writes no sums, no schedule says, or they
-    are wider than a token of so many bits."""
+    are wider, as they are stored, than a token of so many bits."""
     lanes = [found for use in _producers(access.value) if (found := _added_at_once(use)) is not None]
-    return max(lanes) if lanes and max(lanes) * bits_of(access.itensor_type.element_type) <= bits else None
+    entry = bits_of(stored_type(access.itensor_type.element_type, bits)) if bits else 0
+    return max(lanes) if lanes and max(lanes) * entry <= bits and bits else None
 
 
 def _added_at_once(use: Use) -> int | None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
+from stc.analysis.index_expressions import index_expression
 from stc.analysis.loop_names import order_loop_names
 from stc.analysis.loops import Bounds, constant_bounds, integer_constant
 from stc.dialects.dataflow import KernelOp
@@ -140,28 +141,34 @@ def join_loops(loop: scf.ForOp) -> None:
     not be one with that around it.
 
     Where anybody asks which iteration it is, the loop inside needs a power of two of iterations, so that no divider says it; else
-    both stay.
+    both stay. So they do where the loop inside adds to one entry for each iteration of the other: which of them is asked for then,
+    and what waits in a register would wait for a memory.
 
         scf.for %i = 0 to 6 { scf.for %j = 0 to 8 { use(%i, %j) } }
       becomes
         scf.for %k = 0 to 48 { use(%k >> 3, %k & 7) }
     """
+    _erase_unused(loop)
     while (inner := _joinable(loop)) is not None:
-        outer, within = _Turns.of(loop), _Turns.of(inner)
-        builder = Builder(InsertPoint.before(loop))
-        loop.operands = [index_constant(builder, bound) for bound in (0, outer.trip * within.trip, 1)]
-        loop.attributes |= inner.attributes
-        number = loop.body.block.insert_arg(IndexType(), 0)
-        is_asked = outer.is_asked_for or within.is_asked_for
-        number.name_hint = f"{outer.index.name_hint}_and_{within.index.name_hint}" if is_asked else within.index.name_hint
-        body = [op for op in inner.body.block.ops if not isinstance(op, scf.YieldOp)]
-        for op in body:
-            op.detach()
-        Rewriter.insert_op(body, InsertPoint.before(inner))
-        Rewriter.erase_op(inner)
-        within.exchange(loop, number, arith.AndIOp, within.trip - 1)
-        outer.exchange(loop, number, arith.ShRUIOp, within.trip.bit_length() - 1)
-        loop.body.block.erase_arg(loop.body.block.args[1])
+        _join(loop, inner)
+
+
+def _join(loop: scf.ForOp, inner: scf.ForOp) -> None:
+    outer, within = _Turns.of(loop), _Turns.of(inner)
+    builder = Builder(InsertPoint.before(loop))
+    loop.operands = [index_constant(builder, bound) for bound in (0, outer.trip * within.trip, 1)]
+    loop.attributes |= inner.attributes
+    number = loop.body.block.insert_arg(IndexType(), 0)
+    asked = (outer.index, within.index) if outer.uses or within.uses else (within.index,)
+    number.name_hint = "_and_".join(index.name_hint for index in asked if index.name_hint is not None) or None
+    body = [op for op in inner.body.block.ops if not isinstance(op, scf.YieldOp)]
+    for op in body:
+        op.detach()
+    Rewriter.insert_op(body, InsertPoint.before(inner))
+    Rewriter.erase_op(inner)
+    within.take_low_bits(loop, number)
+    outer.take_high_bits(loop, number, within.trip)
+    loop.body.block.erase_arg(loop.body.block.args[1], safe_erase=False)
 
 
 @dataclass(frozen=True)
@@ -183,29 +190,36 @@ class _Turns:
     def trip(self) -> int:
         return self.bounds.trip
 
-    @property
-    def is_asked_for(self) -> bool:
-        return bool(self.uses)
-
-    def exchange(self, loop: scf.ForOp, number: SSAValue, digit: type[arith.AndIOp | arith.ShRUIOp], by: int) -> None:
-        """Let all that read the index read what it is of the `number` of the iteration of both loops: its digit, `by` so much."""
+    def take_low_bits(self, loop: scf.ForOp, number: SSAValue) -> None:
+        """Let all that read the index read what it is of the `number` of the iteration of both loops, of which this is the inner."""
+        mask, others = self.trip - 1, list[tuple[Operation, int]]()
         counts_up = (self.bounds.lower, self.bounds.step) == (0, 1)
-        others = [] if digit is arith.AndIOp and counts_up else self.uses
-        for op, at in self.uses if not others else []:
-            if isinstance(op, arith.AndIOp) and _is_in(op.operands[1 - at], by):
+        for op, at in self.uses:
+            if counts_up and isinstance(op, arith.AndIOp) and _is_in(op.operands[1 - at], mask):
                 op.operands[at] = number  # of which it takes no other bits
             else:
                 others.append((op, at))
-        if not others:
+        self._replace(loop, others, lambda builder: arith.AndIOp(number, index_constant(builder, mask)))
+
+    def take_high_bits(self, loop: scf.ForOp, number: SSAValue, trip: int) -> None:
+        """The same of the outer, where the inner has `trip` iterations."""
+        bits = trip.bit_length() - 1
+        self._replace(loop, self.uses, lambda builder: arith.ShRUIOp(number, index_constant(builder, bits)))
+
+    def _replace(
+        self, loop: scf.ForOp, uses: Sequence[tuple[Operation, int]], turn: Callable[[Builder], arith.AndIOp | arith.ShRUIOp]
+    ) -> None:
+        """Let these uses be of the value that the index has in the `turn` of its loop."""
+        if not uses:
             return
         builder = Builder(InsertPoint.at_start(loop.body.block))
-        value = builder.insert(digit(number, index_constant(builder, by))).result
+        value = builder.insert(turn(builder)).result
         if self.bounds.step != 1:
             value = builder.insert(arith.MuliOp(value, index_constant(builder, self.bounds.step))).result
         if self.bounds.lower:
             value = builder.insert(arith.AddiOp(value, index_constant(builder, self.bounds.lower))).result
         value.name_hint = self.index.name_hint
-        for op, at in others:
+        for op, at in uses:
             op.operands[at] = value
 
 
@@ -222,9 +236,20 @@ def _joinable(loop: scf.ForOp) -> scf.ForOp | None:
         return None
     if loop.iter_args or inner.iter_args or constant_bounds(loop) is None or (bounds := constant_bounds(inner)) is None:
         return None
-    _erase_unused(loop)
-    is_asked = _Turns.of(loop).is_asked_for or _Turns.of(inner).is_asked_for
-    return None if is_asked and bounds.trip & (bounds.trip - 1) else inner
+    if not _Turns.of(loop).uses and not _Turns.of(inner).uses:
+        return inner
+    return inner if bounds.trip > 0 and bounds.trip & (bounds.trip - 1) == 0 and not _adds_in_place(loop, inner) else None
+
+
+def _adds_in_place(loop: scf.ForOp, inner: scf.ForOp) -> bool:
+    """Whether anything is loaded and stored at an address that is another in each iteration of `loop`, but not of `inner`."""
+    loaded = {op.memref for op in inner.walk() if isinstance(op, memref.LoadOp)}
+    index, inner_index = loop.body.block.args[0], inner.body.block.args[0]
+    for store in [op for op in inner.walk() if isinstance(op, memref.StoreOp) and op.memref in loaded]:
+        variables = set[SSAValue]().union(*(index_expression(at, {}).variables() for at in store.indices))
+        if index in variables and inner_index not in variables:
+            return True
+    return False
 
 
 def _erase_unused(root: Operation) -> None:

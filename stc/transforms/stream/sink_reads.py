@@ -87,7 +87,11 @@ def _reads_before_nest(loop: scf.ForOp) -> tuple[list[Operation], tuple[scf.ForO
 
 def _is_taken_from(op: Operation, tokens: Collection[SSAValue], stores: Sequence[Operation]) -> bool:
     """Whether it takes a lane of one of `tokens`, or of one that was read before the loop, for `stores` alone."""
-    return isinstance(op, vector.ExtractOp) and (op.vector in tokens or all(use.operation in stores for use in op.result.uses))
+    if not isinstance(op, vector.ExtractOp):
+        return False
+    users = [use.operation for use in op.result.uses]
+    is_for_stores = bool(users) and all(user in stores for user in users)
+    return op.vector in tokens or (is_for_stores and isinstance(op.vector.owner, stream.ReadOp))
 
 
 def _stored_inside(tokens: Collection[SSAValue], body: Block) -> list[Operation]:
