@@ -191,7 +191,7 @@ class _Turns:
         return self.bounds.trip
 
     def take_low_bits(self, loop: scf.ForOp, number: SSAValue) -> None:
-        """Let all that read the index read what it is of the `number` of the iteration of both loops, of which this is the inner."""
+        """Let all that read the index read what it is of the `number` of the iteration of both loops; this is the inner one."""
         mask, others = self.trip - 1, list[tuple[Operation, int]]()
         counts_up = (self.bounds.lower, self.bounds.step) == (0, 1)
         for op, at in self.uses:
