@@ -116,7 +116,8 @@ class LaneDemand:
         if own is None or beside == 1:
             return own
         of_all = smallest_divisor(self._extents[stream], required_lanes(access, self.default, beside) or own)
-        return of_all if _is_found(own, of_all, self._extents[stream]) else own
+        is_whole = of_all & (of_all - 1) == 0 or of_all <= _most_lanes(access, self.bits)  # else it is cut, wherever that is
+        return of_all if is_whole and _is_found(own, of_all, self._extents[stream]) else own
 
     def _wanted_to_write(self, access: WriteOp, stream: SSAValue) -> int | None:
         """Notes, too, what is made at once, and how much of that are sums."""
@@ -201,8 +202,12 @@ def _summed_lanes(access: WriteOp, bits: int) -> int | None:
     """Of how many sums a computation adds to at once what `access` writes; None where it writes no sums, no schedule says, or they
     are wider, as they are stored, than a token of so many bits."""
     lanes = [found for use in _producers(access.value) if (found := _added_at_once(use)) is not None]
-    entry = bits_of(stored_type(access.itensor_type.element_type, bits)) if bits else 0
-    return max(lanes) if lanes and max(lanes) * entry <= bits and bits else None
+    return max(lanes) if lanes and max(lanes) <= _most_lanes(access, bits) else None
+
+
+def _most_lanes(access: ReadOp | WriteOp, bits: int) -> int:
+    """Of a token of so many bits, whose entries are as they are stored."""
+    return bits // bits_of(stored_type(access.itensor_type.element_type, bits)) if bits else 0
 
 
 def _added_at_once(use: Use) -> int | None:

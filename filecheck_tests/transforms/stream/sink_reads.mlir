@@ -210,3 +210,29 @@ dataflow.kernel @taken_before() {
 // CHECK-NEXT: scf.if [[FIRST]] {
 // CHECK-NEXT: [[LANE:%.*]] = vector.extract %v[0]
 // CHECK-NEXT: memref.store [[LANE]], %x[]
+
+// -----
+
+// A lane that nobody stores stays behind what it is taken of.
+dataflow.kernel @unused() {
+  %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %x = memref.alloc() : memref<1xf32>  %s = memref.alloc() : memref<4xf32>  %f = arith.constant 0.0 : f32
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+      vector.store %v, %x[%c0] : memref<1xf32>, vector<1xf32>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %a = memref.load %x[%c0] : memref<1xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      }
+      %w = vector.broadcast %f : f32 to vector<1xf32>
+      %lane = vector.extract %w[0] : f32 from vector<1xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: @unused(
+// CHECK: stream.read
+// CHECK: [[W:%.*]] = vector.broadcast
+// CHECK-NEXT: vector.extract [[W]][0]

@@ -103,3 +103,56 @@ def test_low_bits_are_those_of_the_number() -> None:
     module = parse_module(ASKED.format(0, 6, 1, 0, 8, 1, "%low, %c0"))
     join_loops(next(op for op in module.walk() if isinstance(op, scf.ForOp)))
     assert [op.name for op in module.walk() if isinstance(op, arith.AndIOp | arith.ShRUIOp)] == ["arith.andi"]
+
+
+def joined(text: str) -> list[int]:
+    """Of the loops that are left, the outermost first."""
+    module = parse_module(text)
+    join_loops(next(op for op in module.walk() if isinstance(op, scf.ForOp)))
+    module.verify()
+    return [bounds.trip for op in module.walk() if isinstance(op, scf.ForOp) and (bounds := constant_bounds(op)) is not None]
+
+
+SUM = """
+func.func @f(%m: memref<6xf32>, %x: memref<6x8xf32>) {{
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c6 = arith.constant 6 : index  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c6 step %c1 {{
+    scf.for %j = %c0 to %c{trips} step %c1 {{
+      %a = memref.load %m[%{at}] : memref<6xf32>
+      %b = memref.load %x[%i, %j] : memref<6x8xf32>
+      %c = arith.addf %a, %b : f32
+      memref.store %c, %m[%{at}] : memref<6xf32>
+    }}
+  }}
+  func.return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "trips", "expected"), [("i", 8, [6, 8]), ("j", 8, [48]), ("c0", 8, [48]), ("j", 1, [6]), ("j", 0, [6, 0])]
+)
+def test_sums(at: str, trips: int, expected: list[int]) -> None:
+    """A sum for each iteration of the loop around would go through memory, by an address of one number; so it stays. Loops without
+    iterations have no number of one."""
+    assert joined(SUM.format(at=at, trips=trips)) == expected
+
+
+@pytest.mark.parametrize(
+    ("trips", "expected"), [((3, 4, 8), [96]), ((3, 5, 8), [3, 5, 8]), ((3, 8, 5), [24, 5]), ((8, 4, 2), [64])]
+)
+def test_three_loops(trips: tuple[int, ...], expected: list[int]) -> None:
+    """As far as the loops inside have powers of two of iterations, from the outermost on; under a condition, too."""
+    text = """
+      func.func @f(%m: memref<9x9x9xf32>, %v: f32) {
+        %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
+        %t0 = arith.constant T0 : index  %t1 = arith.constant T1 : index  %t2 = arith.constant T2 : index
+        scf.for %i = %c0 to %t0 step %c1 { scf.for %j = %c0 to %t1 step %c1 { scf.for %k = %c0 to %t2 step %c1 {
+          %first = arith.cmpi eq, %j, %c0 : index
+          scf.if %first { memref.store %v, %m[%i, %j, %k] : memref<9x9x9xf32> }
+        } } }
+        func.return
+      }"""
+    for place, trip in enumerate(trips):
+        text = text.replace(f"T{place}", str(trip))
+    assert joined(text) == expected
