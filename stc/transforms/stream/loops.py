@@ -136,20 +136,20 @@ def total(builder: Builder, terms: Sequence[SSAValue]) -> SSAValue:
 # One loop for several --------------------------------------------------------------------------------------------------
 
 
-def join_loops(loop: scf.ForOp) -> None:
+def join_loops(loop: scf.ForOp, *, if_asked: bool = True) -> None:
     """Let a loop be one with those that are all there is in it, of all their iterations. So does the tool, but where the loop must
     not be one with that around it.
 
     Where anybody asks which iteration it is, the loop inside needs a power of two of iterations, so that no divider says it; else
-    both stay. So they do where the loop inside adds to one entry for each iteration of the other: which of them is asked for then,
-    and what waits in a register would wait for a memory.
+    both stay, as without `if_asked`. So they do where the loop inside adds to one entry for each iteration of the other: which of
+    them is asked for then, and what waits in a register would wait for a memory.
 
         scf.for %i = 0 to 6 { scf.for %j = 0 to 8 { use(%i, %j) } }
       becomes
         scf.for %k = 0 to 48 { use(%k >> 3, %k & 7) }
     """
     _erase_unused(loop)
-    while (inner := _joinable(loop)) is not None:
+    while (inner := _joinable(loop, if_asked=if_asked)) is not None:
         _join(loop, inner)
 
 
@@ -229,7 +229,7 @@ def _is_in(mask: SSAValue, bits: int) -> bool:
     return constant is not None and constant & ~bits == 0
 
 
-def _joinable(loop: scf.ForOp) -> scf.ForOp | None:
+def _joinable(loop: scf.ForOp, *, if_asked: bool) -> scf.ForOp | None:
     """The loop that is all there is in `loop`, if both can be one; None where there is none."""
     inside = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
     if len(inside) != 1 or not isinstance(inner := inside[0], scf.ForOp) or set(inner.attributes) - {LABEL.name} or UNROLL.on(loop):
@@ -238,7 +238,8 @@ def _joinable(loop: scf.ForOp) -> scf.ForOp | None:
         return None
     if not _Turns.of(loop).uses and not _Turns.of(inner).uses:
         return inner
-    return inner if bounds.trip > 0 and bounds.trip & (bounds.trip - 1) == 0 and not _adds_in_place(loop, inner) else None
+    is_power = bounds.trip > 0 and bounds.trip & (bounds.trip - 1) == 0
+    return inner if if_asked and is_power and not _adds_in_place(loop, inner) else None
 
 
 def _adds_in_place(loop: scf.ForOp, inner: scf.ForOp) -> bool:

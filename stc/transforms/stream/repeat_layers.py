@@ -70,7 +70,8 @@ class RepeatLayers(ModulePass):
     that works for layers, too) runs once, on what the last layer returns, and its parameters stay as they are. A loop that would be
     one with that over layers, on the way from the first task to the last, drains instead (`stc.drains`): its last tokens would
     wait in its pipeline for those of the next layer, which depend on them. It is one with the loops in it, where bits of its number
-    say which of their iterations it is, or nobody asks: else it would drain in each of its own.
+    say which of their iterations it is, or nobody asks: else it would drain in each of its own. What a task gets of another whose
+    loops run as often as a launch says comes in bursts, between which it had better drain: there only what nobody asks for is one.
 
     Options:
     * `count`: of layers; 1 (default) changes nothing.
@@ -144,6 +145,7 @@ class _Repetition:
         self._kernel, self._function, self._count, self._port_bits = kernel, function, count, port_bits
         self._where = f"{RepeatLayers.name} @{kernel.sym_name.data}"
         self._arguments = StackedArguments(function, kernel, count, self._where)
+        self._in_bursts = set[str]()
 
     def run(self) -> None:
         state = self._state()
@@ -153,6 +155,7 @@ class _Repetition:
         ways = [(load.task.sym_name.data, store.task.sym_name.data) for load in state.loads for store in state.stores]
         between = set[str]().union(*(_between(graph, first, last) for first, last in ways))
         others = [task for task in tasks_of(self._kernel) if task not in moved and not BEHIND_LAYERS.on(task)]
+        self._in_bursts = _in_bursts(graph, tasks_of(self._kernel))
         self._stack()
         counts = _counts(others)
         for task in others:
@@ -318,7 +321,7 @@ class _Repetition:
             elif sum(isa(port.type, MemRefType) for port in task.body.block.args) > 1:  # in one pipeline they would take turns
                 repeated = [_once(task, part) for part in _up_to_writes(repeated)]
         if in_cycle and len(effects) == 1 and isinstance(effects[0], scf.ForOp):
-            _let_drain(effects[0])
+            _let_drain(effects[0], is_in_bursts=task.sym_name.data in self._in_bursts)
         for op in repeated:
             op.detach()
         block = _over_layers(Builder(InsertPoint.before(task.terminator)), self._count, repeated)
@@ -391,7 +394,7 @@ class _Repetition:
             _send(sending, [port], held, [target])
         _hold(inside if state.stores[0].order.loops else _one_iteration(inside), state.stores, returns, held)
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
-            _let_drain(nest)
+            _let_drain(nest, is_in_bursts=False)
         _send(builder, [state.last] if state.last else state.stores, held, ends)
         builder.insert(YieldOp())
         if state.last:
@@ -565,6 +568,13 @@ def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:
     return nx.descendants(graph, first) & nx.ancestors(graph, last)
 
 
+def _in_bursts(graph: nx.MultiDiGraph[str], tasks: Sequence[TaskOp]) -> set[str]:
+    """The tasks that read of one whose loops run as often as a launch says: as many cycles lie between what they get of one of its
+    iterations and of the next. As one loop they would keep the last tokens of the first in their pipeline for so long."""
+    at_run_time = [task for task in tasks if any(isinstance(op, scf.ForOp) and constant_bounds(op) is None for op in task.walk())]
+    return {reader for task in at_run_time for reader in graph.successors(task.sym_name.data)}
+
+
 def _token(stream: SSAValue) -> VectorType[Attribute]:
     assert isinstance(stream.type, StreamType)
     token = stream.type.element_type
@@ -617,7 +627,7 @@ def _repeats(loop: scf.ForOp) -> bool:
     return (bounds := constant_bounds(loop)) is None or bounds.trip > 1
 
 
-def _let_drain(nest: scf.ForOp) -> None:
+def _let_drain(nest: scf.ForOp, *, is_in_bursts: bool) -> None:
     """End the first loop of a nest that repeats anything with each iteration around it; the outermost where none does."""
     loop = nest
     while not _repeats(loop):
@@ -626,7 +636,7 @@ def _let_drain(nest: scf.ForOp) -> None:
             loop = nest
             break
         loop = effects[0]
-    join_loops(loop)  # which would drain in each iteration of its own (`stc.analysis.loops.is_kept_apart`)
+    join_loops(loop, if_asked=not is_in_bursts)  # which would drain in each iteration (`stc.analysis.loops.is_kept_apart`)
     DRAINS.put(loop, None)
 
 
