@@ -44,10 +44,10 @@ class LaneDemand:
     operand's last dimension, and at least `default`. What n streams are joined to (`concat`, `merge`) passes one token a cycle of
     all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent, unless
     the schedule has another width than `default`, which `propagate-orders` writes where nobody asked for one. So does a port that
-    reads one of n streams that one is taken apart to (`chunk`). A stream is as wide
-    as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end takes. But sums
-    leave with their last addition, as many at once as are added (`fuse-writes`): so wide are their tokens, where that is a power
-    of two or a row, a multiple of what is wanted, and no more than `bits`. The tokens of an own kernel are what its C++ says.
+    reads one of n streams that one is taken apart to (`chunk`). A stream is as wide as all its ports want: of unequal wishes the
+    least, since nothing is gained by bringing more than the other end takes. But sums leave with their last addition, as many at
+    once as are added (`fuse-writes`): so wide are their tokens, where that is a power of two or a row, a multiple of what is
+    wanted, and no more than `bits`. The tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp

@@ -41,16 +41,15 @@ def choose_multipliers(
     trial: Callable[[Mapping[int, Kind]], Trial],
     dsp: int,
     lut: float,
-    kept: Collection[int] = (),
+    kept: Collection[int],
 ) -> Mapping[int, Kind]:
     """A kind for each of `candidates`, of those that it can have; the first is what it has where nothing speaks for another, and
     for those of `kept`, where no other is faster.
 
     `trial` says what the design is with a choice. What exceeds `dsp` and `lut` less is better, then a shorter interval, then more
     of `kept` with their first kind, then what leaves more of the scarcer of both, where each other candidate that has not its first
-    kind has to free `WORTH` of it, then fewer LUTs.
-    Of all with their first kind, and of all with the same one, the best is changed one candidate at a time until no single change
-    makes it better.
+    kind has to free `WORTH` of it, then fewer LUTs. Of all with their first kind, and of all with the same one, the best is changed
+    one candidate at a time until no single change makes it better.
     """
     limit, tried = Trial(0, dsp, lut), dict[tuple[Kind, ...], tuple[float, ...]]()
 

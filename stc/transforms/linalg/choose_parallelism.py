@@ -202,7 +202,7 @@ class ChooseParallelism(FindingPass):
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
         problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform), rank)
         if given is None:
-            chosen = _as_wide_as_made(computed, PARALLELISM.decide(self.strategy, problem))
+            chosen = as_wide_as_made(computed, PARALLELISM.decide(self.strategy, problem))
         else:
             chosen = {name: plan for name, plan in given.items() if name in {work.name for work in works}}
             _require_plan(problem, chosen, where_said(self.schedule))
@@ -211,7 +211,7 @@ class ChooseParallelism(FindingPass):
         return Searched(counts_of(works, chosen, problem.port), cycles, interval, most_points, chosen, is_given=given is not None)
 
 
-def _as_wide_as_made(computed: Sequence[Computation], plan: ParallelismPlan) -> ParallelismPlan:
+def as_wide_as_made(computed: Sequence[Computation], plan: ParallelismPlan) -> ParallelismPlan:
     """`plan`, where what reads a reshape copy by copy has as many lanes at least as what makes that: a stream is as wide as its
     narrowest end, and what writes several tokens at once takes a cycle for each, also for the sums that are not over yet."""
     changed = dict(plan)

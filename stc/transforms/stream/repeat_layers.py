@@ -145,7 +145,6 @@ class _Repetition:
         self._kernel, self._function, self._count, self._port_bits = kernel, function, count, port_bits
         self._where = f"{RepeatLayers.name} @{kernel.sym_name.data}"
         self._arguments = StackedArguments(function, kernel, count, self._where)
-        self._in_bursts = set[str]()
 
     def run(self) -> None:
         state = self._state()
@@ -155,12 +154,13 @@ class _Repetition:
         ways = [(load.task.sym_name.data, store.task.sym_name.data) for load in state.loads for store in state.stores]
         between = set[str]().union(*(_between(graph, first, last) for first, last in ways))
         others = [task for task in tasks_of(self._kernel) if task not in moved and not BEHIND_LAYERS.on(task)]
-        self._in_bursts = _in_bursts(graph, tasks_of(self._kernel))
+        bursts = _in_bursts(graph, tasks_of(self._kernel))
         self._stack()
         counts = _counts(others)
         for task in others:
             if not _lengthen_for_both(task, counts, self._count):
-                self._repeat(task, task.sym_name.data in between)
+                name = task.sym_name.data
+                self._repeat(task, in_cycle=name in between, in_bursts=name in bursts)
         once = [out for task in tasks_of(self._kernel) if BEHIND_LAYERS.on(task) for out in task.outs]
         self._count_tokens([*once, *self._move(state)], counts)
         self._require_units()
@@ -297,8 +297,9 @@ class _Repetition:
 
     # Tasks --------------------------------------------------------------------------------------------------------------
 
-    def _repeat(self, task: TaskOp, in_cycle: bool) -> None:
-        """A loop over layers around the body of `task`; `in_cycle`: whether the next layer waits for what it sends."""
+    def _repeat(self, task: TaskOp, *, in_cycle: bool, in_bursts: bool) -> None:
+        """A loop over layers around the body of `task`; `in_cycle`: whether the next layer waits for what it sends; `in_bursts`:
+        whether what it reads comes so (`_in_bursts`)."""
         if own_kernel_of(task) is not None:
             what = f"task @{task.sym_name.data} is an own kernel"
             raise CompileError(what, where=self._where, accepted="tasks whose loops the compiler made")
@@ -321,7 +322,7 @@ class _Repetition:
             elif sum(isa(port.type, MemRefType) for port in task.body.block.args) > 1:  # in one pipeline they would take turns
                 repeated = [_once(task, part) for part in _up_to_writes(repeated)]
         if in_cycle and len(effects) == 1 and isinstance(effects[0], scf.ForOp):
-            _let_drain(effects[0], is_in_bursts=task.sym_name.data in self._in_bursts)
+            _let_drain(effects[0], in_bursts=in_bursts)
         for op in repeated:
             op.detach()
         block = _over_layers(Builder(InsertPoint.before(task.terminator)), self._count, repeated)
@@ -394,7 +395,7 @@ class _Repetition:
             _send(sending, [port], held, [target])
         _hold(inside if state.stores[0].order.loops else _one_iteration(inside), state.stores, returns, held)
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
-            _let_drain(nest, is_in_bursts=False)
+            _let_drain(nest, in_bursts=False)
         _send(builder, [state.last] if state.last else state.stores, held, ends)
         builder.insert(YieldOp())
         if state.last:
@@ -627,7 +628,7 @@ def _repeats(loop: scf.ForOp) -> bool:
     return (bounds := constant_bounds(loop)) is None or bounds.trip > 1
 
 
-def _let_drain(nest: scf.ForOp, *, is_in_bursts: bool) -> None:
+def _let_drain(nest: scf.ForOp, *, in_bursts: bool) -> None:
     """End the first loop of a nest that repeats anything with each iteration around it; the outermost where none does."""
     loop = nest
     while not _repeats(loop):
@@ -636,7 +637,7 @@ def _let_drain(nest: scf.ForOp, *, is_in_bursts: bool) -> None:
             loop = nest
             break
         loop = effects[0]
-    join_loops(loop, if_asked=not is_in_bursts)  # which would drain in each iteration (`stc.analysis.loops.is_kept_apart`)
+    join_loops(loop, if_asked=not in_bursts)  # which would drain in each iteration (`stc.analysis.loops.is_kept_apart`)
     DRAINS.put(loop, None)
 
 

@@ -37,7 +37,7 @@ def test_as_wide_as_what_makes_it(made: int, read: int, lanes: int) -> None:
     computed = computations(function, load_platform("u55c"), joined=True)
     plan = {each.work.name: Parallelism(1, 2) for each in computed}
     plan |= {"logits": Parallelism(made, 2), "max_partial": Parallelism(read, 2)}
-    wide = choose_parallelism._as_wide_as_made(computed, plan)  # pyright: ignore[reportPrivateUsage]
+    wide = choose_parallelism.as_wide_as_made(computed, plan)
     assert wide == {**plan, "max_partial": Parallelism(lanes, 2)}
 
 
