@@ -19,11 +19,12 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
 from stc.design_space.converter_choice import Serial
+from stc.design_space.parallelism import Serving
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
 from stc.manifest.bitstreams import SEPARATE
-from stc.platforms.budget import PLAN, SMALL, Budget
+from stc.platforms.budget import PLAN, SMALL, Budget, searched_limits
 from stc.platforms.fifo_storage import MARGIN
 from stc.platforms.platform import DEFAULT_PLATFORM, load_platform
 from stc.quantisation.formats import BF16, read_quantisation
@@ -100,7 +101,8 @@ class PipelineOptions(ArgSpecConvertible):
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
     one another (in-turn); `contractions`: whether those that are alike and get their parameters in turn share their multipliers
-    (shared; apart); `conversions`: what makes short integers of floats, and floats of them
+    (shared; apart); `elements_per_port`: how many tasks of those each port brings parameters, a word to each in turn;
+    `conversions`: what makes short integers of floats, and floats of them
     (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is a design of its own (apart), or follows the
     layers, which are all in one launch (behind-layers); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor
     fill, 0 for what each needs.
@@ -134,6 +136,7 @@ class PipelineOptions(ArgSpecConvertible):
     groups: str = UNCHECKED
     weight_ports: str = APART
     contractions: str = APART
+    elements_per_port: int = 1
     conversions: str = OPERATORS
     layers: int = 1
     head: str = APART
@@ -148,7 +151,7 @@ class PipelineOptions(ArgSpecConvertible):
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
         numbers = {"tile": 1, "rows": 1, "lanes": 0, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
-        numbers |= {"search_rank": 1, "layers": 1, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
+        numbers |= {"search_rank": 1, "layers": 1, "elements_per_port": 1, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
@@ -169,6 +172,9 @@ class PipelineOptions(ArgSpecConvertible):
         if self.contractions == SHARED and self.weight_ports != IN_TURN:
             what = f"contractions={SHARED} with weight-ports={self.weight_ports}"
             raise CompileError(what, accepted=f"weight-ports={IN_TURN}, which says what takes turns")
+        if self.elements_per_port > 1 and self.contractions != SHARED:
+            what = f"elements-per-port={self.elements_per_port} with contractions={self.contractions}"
+            raise CompileError(what, accepted=f"contractions={SHARED}, which makes tasks that take parameters in turn")
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
@@ -222,6 +228,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
     turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
     alike = " shared=true" if options.contractions == SHARED else ""
+    alike += f" elements-per-port={options.elements_per_port}" if options.elements_per_port > 1 else ""
     repeated = f" layers={options.layers}" if options.layers > 1 else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     others = f"{overall}{rank}{turns}{alike}{repeated}{scheduled}"
@@ -246,7 +253,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     quantised = LINALG_STAGE.index("propagate-reshapes")
     # What widens the factors of attention goes into its products: else a reshape may come in between.
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
-    quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
+    beside = f" tasks={tasks}" + _words(options, " port-bits") if (tasks := _tasks_of_weights(options)) else ""
+    quantize = (f'quantize-linear{{format="{options.quantize}"{beside}}}', *widened) if options.quantize else ()
     several = options.units != PipelineOptions.units or options.contractions == SHARED
     units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if several else ()
     depths = (
@@ -339,6 +347,14 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 def _words(options: PipelineOptions, name: str) -> str:
     """The option of a pass that says how wide words of memory ports are, empty where they are as wide as any."""
     return "" if options.word_bits == WIDEST_WORD_BITS else f"{name}={options.word_bits}"
+
+
+def _tasks_of_weights(options: PipelineOptions) -> int:
+    """To how many tasks of contractions that share multipliers ports bring weights; 0 where none do, or nothing is searched."""
+    limits = searched_limits(options.budget, options.platform)
+    if options.contractions != SHARED or limits is None:
+        return 0
+    return Serving.of(options.elements_per_port, limits.ports).most
 
 
 def _with_options(name: str, *options: str) -> str:

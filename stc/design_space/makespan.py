@@ -78,11 +78,13 @@ def span(
 @dataclass(frozen=True)
 class Makespan:
     """Begin and end of computations that take `cycles` by themselves, in topological order, and depend on others as in `after`.
-    `copies`: of each, 1 where it is not named. `known`: `spans` and `readers`, where they are known."""
+    `copies`: of each, 1 where it is not named. `at_ports`: cycles that memory ports take for what several of them read, in turn.
+    `known`: `spans` and `readers`, where they are known."""
 
     cycles: Mapping[str, int]
     after: Mapping[str, Sequence[Dependence]]
     copies: Mapping[str, int] = field(default_factory=dict[str, int])
+    at_ports: int = 0
     known: tuple[Mapping[str, Span], Mapping[str, Sequence[str]]] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -106,7 +108,9 @@ class Makespan:
                 readers[each.producer].append(name)
         return readers
 
-    def changed(self, cycles: Mapping[str, int], copies: Mapping[str, int] = MappingProxyType({})) -> Makespan:
+    def changed(
+        self, cycles: Mapping[str, int], copies: Mapping[str, int] = MappingProxyType({}), at_ports: int = 0
+    ) -> Makespan:
         """The same graph with other `cycles` and `copies` for some; only what these delay is computed anew."""
         all_cycles, all_copies, spans = {**self.cycles, **cycles}, {**self.copies, **copies}, dict(self.spans)
         delayed = set(cycles)
@@ -117,12 +121,12 @@ class Makespan:
             if name in delayed and (new := span(all_cycles[name], after, spans, all_copies)) != spans[name]:
                 spans[name] = new
                 delayed.update(self.readers[name])
-        return Makespan(all_cycles, self.after, all_copies, (spans, self.readers))
+        return Makespan(all_cycles, self.after, all_copies, at_ports, (spans, self.readers))
 
     @cached_property
     def total(self) -> float:
-        """Cycles until the last has ended."""
-        return max((each.end for each in self.spans.values()), default=0.0)
+        """Cycles until the last has ended, and ports have brought all."""
+        return max(self.at_ports, max((each.end for each in self.spans.values()), default=0.0))
 
     @cached_property
     def critical(self) -> Sequence[str]:

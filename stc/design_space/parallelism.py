@@ -34,8 +34,34 @@ PORT_BITS = 512
 PORT_LANES = PORT_BITS // 32
 """As many entries of f32."""
 
+WORDS_AHEAD = 4096
+"""Of a port, that a FIFO holds which is filled ahead: as many as a block of URAM does."""
+
 ONE_PORT = Counts(ports=1)
 """A memory port of which nothing is counted but that it is one."""
+
+PORTS_OF_WEIGHTS = Fraction(5, 8)
+"""Of all memory ports, where contractions share multipliers: others bring caches, inputs, and what is small. gpt2-medium and
+qwen2.5-0.5b had 20 and 19 of 32."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How ports bring parameters to tasks each of which takes a word in every cycle: one to each, but where more than `beyond` take
+    some, one to so many `tasks` in turn. FIFOs have what came while nobody took any."""
+
+    tasks: int
+    beyond: int
+
+    @classmethod
+    def of(cls, tasks: int, ports: int) -> Serving:
+        """Where a design has so many memory `ports`."""
+        return cls(tasks, floor(ports * PORTS_OF_WEIGHTS))
+
+    @property
+    def most(self) -> int:
+        """Tasks that may be served."""
+        return self.tasks * self.beyond
 
 
 PortKey: TypeAlias = tuple[bool, str | int]
@@ -50,7 +76,8 @@ class MemoryOperand:
     `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
     the time; None: its ports are its own. `part`: of the time that a port has, what moving it for one copy takes at most, so that
     one does for several in turn; of what is made, one for all or none. `input`: which one of the computation's, None: a result.
-    `joins`: whether it leaves by a port that brings something else, if one is enough."""
+    `joins`: whether it leaves by a port that brings something else, if one is enough. `serving`: how ports bring it to tasks of
+    contractions that share multipliers."""
 
     tensor: str
     is_divided: bool
@@ -62,13 +89,25 @@ class MemoryOperand:
     part: Fraction = Fraction(1)
     input: int | None = None
     joins: bool = False
+    serving: Serving | None = None
 
     def ports_in_turn(self, parallelism: Parallelism) -> int:
-        """Ports each of which moves it for several copies in turn; 0 where each copy has its own."""
-        each = floor(1 / self.part)
+        """Ports each of which moves it for several tasks in turn; 0 where each has its own."""
+        tasks, each = self._tasks(parallelism), self._served(parallelism)
+        count = 0 if each == 1 else -(-tasks // each)
+        return count if count < tasks and (count == 1 or not self.is_written) else 0
+
+    def _tasks(self, parallelism: Parallelism) -> int:
+        """Those that take parts of it."""
+        return (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
+
+    def _served(self, parallelism: Parallelism) -> int:
+        """Tasks that a port may bring it to in turn: those that take it seldom, or that take a whole word each time."""
+        if self.serving is not None:
+            is_word = parallelism.lanes == self.at_once and self._tasks(parallelism) > self.serving.beyond
+            return self.serving.tasks if is_word else 1
         is_wide = self.at_once is not None and parallelism.lanes > self.at_once
-        count = 0 if each == 1 or is_wide else -(-parallelism.copies // each)
-        return count if count < parallelism.copies and (count == 1 or not self.is_written) else 0
+        return 1 if is_wide else floor(1 / self.part)
 
     @property
     def key(self) -> PortKey:
@@ -80,7 +119,7 @@ class MemoryOperand:
         if in_turn := self.ports_in_turn(parallelism):
             return in_turn
         wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
-        return wide * (parallelism.copies if self.is_divided else 1) * (parallelism.parts if self.is_dealt else 1)
+        return wide * self._tasks(parallelism)
 
     def further_ports(self, parallelism: Parallelism) -> int:
         """Memory ports for its key, beside those of other keys: none where it joins one of them."""
@@ -168,11 +207,16 @@ class Work:
 
     def cycles(self, parallelism: Parallelism) -> int:
         """Cycles for all points, or for the part that counts where it is computed less often than others; of sums no more go on at
-        once than have room in the adder's pipeline beside one another."""
+        once than have room in the adder's pipeline beside one another, and no more than ports bring that serve several tasks."""
         at_once = parallelism.points
         if not has_sums_enough(self, parallelism):
             at_once = max(1, at_once * self.sums // _least_sums(self, parallelism))
-        return -(-self.points // (at_once * self.once_in))
+        late = self.points // (parallelism.lanes * ports) - WORDS_AHEAD if (ports := self.ports_of_weights(parallelism)) else 0
+        return max(-(-self.points // (at_once * self.once_in)), -(-late // self.once_in))
+
+    def ports_of_weights(self, parallelism: Parallelism) -> int:
+        """Ports that bring what its tasks multiply, where they share multipliers; 0 where they do not."""
+        return max((each.ports(parallelism) for each in self.memory if each.serving is not None), default=0)
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports, if it were alone."""
@@ -289,7 +333,15 @@ def adders_for_luts(works: Sequence[Work], plan: Mapping[str, Parallelism], shor
 def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makespan:
     """Cycles from the first operand to the last result, `works` in topological order."""
     after, copies = {work.name: work.after for work in works}, {work.name: plan[work.name].copies for work in works}
-    return Makespan({work.name: work.cycles(plan[work.name]) for work in works}, after, copies)
+    at_ports = cycles_at_ports([work for work in works if work.shares], plan)
+    return Makespan({work.name: work.cycles(plan[work.name]) for work in works}, after, copies, at_ports)
+
+
+def cycles_at_ports(sharing: Iterable[Work], plan: Mapping[str, Parallelism]) -> int:
+    """Cycles that ports take for the words of computations that share multipliers, at least."""
+    words = sum(work.points // (plan[work.name].lanes * work.once_in) for work in sharing)
+    ports = max((work.ports_of_weights(plan[work.name]) for work in sharing), default=0)
+    return words // ports if ports else 0
 
 
 def may_be(work: Work, chosen: Parallelism) -> bool:

@@ -18,6 +18,7 @@ from stc.design_space.parallelism import (
     Work,
     adders_for_luts,
     begun_with,
+    cycles_at_ports,
     divisors,
     is_a_task,
     lane_counts,
@@ -122,7 +123,8 @@ class _State:
     def makespan(self) -> Makespan:
         """Cycles from the first operand to the last result."""
         cycles = {name: self.works[name].cycles(self.chosen[name]) for name in self.differing}
-        return self.before[0].changed(cycles, {name: self.chosen[name].copies for name in self.differing})
+        at_ports = cycles_at_ports(self.sharing, self.chosen)
+        return self.before[0].changed(cycles, {name: self.chosen[name].copies for name in self.differing}, at_ports)
 
     @cached_property
     def ports(self) -> MemoryPorts:

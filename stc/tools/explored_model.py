@@ -22,7 +22,7 @@ from stc.analysis.generic_loops import name_of
 from stc.analysis.host_work import functions_of
 from stc.design_space.order_propagation import TiledOp, TilingNode
 from stc.design_space.orders import TileSizes
-from stc.design_space.parallelism import Parallelism, counts_of
+from stc.design_space.parallelism import Parallelism, Serving, counts_of
 from stc.design_space.parallelism_search import shortest_parallelism
 from stc.diagnostics import CompileError, PassCrashed
 from stc.dialects.context import make_context
@@ -229,8 +229,12 @@ class ExploredModel:
         functions = functions_of(self._prefix)
         if len(functions) != 1:
             raise CompileError(f"the model has {len(functions)} functions", where=self.start.request.model, accepted="one")
-        in_turn, shared = self._options.weight_ports == IN_TURN, self._options.contractions == SHARED
-        return computations(functions[0], platform, in_turn=in_turn, shared=shared, layers=self._options.layers)
+        options = self._options
+        limits = searched_limits(options.search_within or options.budget, options.platform)
+        assert limits is not None
+        serving = Serving.of(options.elements_per_port, limits.ports) if options.contractions == SHARED else None
+        in_turn = options.weight_ports == IN_TURN
+        return computations(functions[0], platform, in_turn=in_turn, serving=serving, layers=options.layers)
 
     @cached_property
     def _problem(self) -> ParallelismProblem:

@@ -141,6 +141,14 @@ Contractions = Annotated[
         "--weight-ports in-turn, the same ones (shared)."
     ),
 ]
+ElementsPerPort = Annotated[
+    int,
+    typer.Option(
+        help="With --contractions shared: to how many of their tasks each memory port brings weights, a word to each in turn. "
+        "FIFOs fill while something else computes.",
+        min=1,
+    ),
+]
 Conversions = Annotated[
     str,
     typer.Option(

@@ -36,6 +36,7 @@ from stc.design_space.parallelism import (
     PORT_LANES,
     MemoryOperand,
     Parallelism,
+    Serving,
     Work,
     begun_with,
     counts_of,
@@ -133,7 +134,8 @@ class ChooseParallelism(FindingPass):
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
     where rows are too few for copies of so many lanes, or fewer copies of what follows do, parts of each copy take groups in turn
-    (`stc.dealt`);
+    (`stc.dealt`); `elements-per-port` (default 1): with `shared`, to how many of its tasks each port brings parameters, a word to
+    each in turn, where they are more than ports and a word is what a task takes in a cycle: FIFOs have what came while none did;
     `layers` (default 1): how many a launch will compute one after the other, before what is behind the last (`stc.ends_layers`);
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
 
@@ -151,6 +153,7 @@ class ChooseParallelism(FindingPass):
     rank: int = 1
     in_turn: bool = False
     shared: bool = False
+    elements_per_port: int = 1
     layers: int = 1
     schedule: str = ""
 
@@ -168,7 +171,8 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
-        ways = list(_divisions(function, platform, in_turn=self.in_turn, shared=self.shared, layers=self.layers))
+        serving = Serving.of(self.elements_per_port, most.ports) if self.shared else None
+        ways = list(_divisions(function, platform, self.in_turn, serving, self.layers))
         rank = self.rank
         if rank > len(ways):  # the best of each way come first, then those behind the best in turn
             ways, rank = ways[(rank - 1) % len(ways) :][:1], (rank - 1) // len(ways) + 1
@@ -313,14 +317,13 @@ class Computation:
 
 
 def _divisions(
-    function: func.FuncOp, platform: Platform, *, in_turn: bool, shared: bool, layers: int
+    function: func.FuncOp, platform: Platform, in_turn: bool, serving: Serving | None, layers: int
 ) -> Iterator[list[Computation]]:
     """The computations of `function`, and where that makes a difference once more with readers of reshapes that are divided for
     themselves: what makes them may have copies that do not divide the reshape."""
-    said = {"in_turn": in_turn, "shared": shared}
-    joined = computations(function, platform, layers=layers, joined=True, **said)
+    joined = computations(function, platform, in_turn=in_turn, serving=serving, layers=layers, joined=True)
     yield joined
-    apart = computations(function, platform, layers=layers, **said)
+    apart = computations(function, platform, in_turn=in_turn, serving=serving, layers=layers)
     if _families(apart) != _families(joined):
         yield apart
 
@@ -336,13 +339,14 @@ def computations(
     platform: Platform,
     *,
     in_turn: bool = False,
-    shared: bool = False,
+    serving: Serving | None = None,
     layers: int = 1,
     joined: bool = False,
 ) -> list[Computation]:
     """The generics of `function` that the device computes, in order. `in_turn`: whether ports will bring large parameters
-    of several one after the other; `shared`: whether contractions that are alike will share their multipliers; `layers`: how many a
-    launch computes, before what follows the last; `joined`: whether readers of reshapes are divided as what makes these."""
+    of several one after the other; `serving`: how these ports bring words to contractions that are alike, and will share their
+    multipliers, None where they will not; `layers`: how many a launch computes, before what follows the last; `joined`: whether
+    readers of reshapes are divided as what makes these."""
     parameters = host_values(function)
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     along = _SharedLoops(generics, parameters, sizes := RunTimeSizes(function), joined=joined)
@@ -373,22 +377,20 @@ def computations(
     def take_turns(one: GenericOp, other: GenericOp) -> bool:
         return waits_at_port(finished[one], finished[other]) or waits_at_port(finished[other], finished[one])
 
-    alike = alike_contractions(generics, parameters, sizes, take_turns) if shared else {}
+    alike = alike_contractions(generics, parameters, sizes, take_turns) if serving else {}
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
     behind = operations_behind_layers(function)
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
-    done = [_sharing(work, alike.get(op), op, dealt[op]) for op, work in finished.items()]
+    done = [_sharing(work, alike[op], op, dealt[op], serving) if op in alike else work for op, work in finished.items()]
     makers = {reader: made[maker] for reader, maker in along.makers.items() if families[reader] == families[maker]}
     return [Computation(op, divided[op], dealt[op], work, makers.get(op)) for op, work in zip(works, done, strict=True)]
 
 
-def _sharing(work: Work, alike: Alike | None, generic: GenericOp, dealt: int | None) -> Work:
-    """With what contractions that are alike have in common. What each has of its parameters comes through a port."""
-    if alike is None:
-        return work
+def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, serving: Serving | None) -> Work:
+    """With what contractions that are alike have in common. What it has of its parameters comes as `serving` says."""
     loops = GenericLoops(generic)
     extent = 1 if dealt is None else loops.extents[dealt]
-    memory = tuple(replace(each, is_dealt=each.follows is not None) for each in work.memory)
+    memory = tuple(each if each.follows is None else replace(each, is_dealt=True, serving=serving) for each in work.memory)
     shared = replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
     return replace(shared, memory=memory, dealt_extent=extent)
 

@@ -83,6 +83,11 @@ def distribute(generic: linalg.GenericOp) -> None:
         distribute(part)
 
 
+def is_dealt(generic: linalg.GenericOp) -> bool:
+    """Whether parts of it take iterations of a loop in turn."""
+    return any(count > 1 for count in DEALT.of(generic) or ())
+
+
 def _deal(generic: linalg.GenericOp) -> None:
     """Divide one generic as its `stc.dealt` says: a loop becomes two, of which the inner one has as many copies as iterations."""
     counts = DEALT.of(generic) or ()
@@ -161,8 +166,9 @@ def _part(
     NAME.put(part, f"{name_of(generic)}_{number}")
     COPIES.put(part, (*copies[:loop], 1, *copies[loop + 1 :]))
     PORTS.drop(part)
-    if of_results:
-        PORTS.put(part, (*(0 for _ in inputs), of_results))
+    left = ports if is_dealt(part) else [0 for _ in inputs]  # whose parts have slices of their own
+    if of_results or any(left):
+        PORTS.put(part, (*left, of_results))
     for old, new in zip(generic.results, part.results, strict=True):
         new.name_hint = f"{old.name_hint or name_of(generic)}_{number}"
     Rewriter.insert_op(part, InsertPoint.before(generic))

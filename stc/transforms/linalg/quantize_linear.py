@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
@@ -14,6 +15,7 @@ from xdsl.rewriter import Rewriter
 
 from stc.analysis.generic_loops import generics_in
 from stc.analysis.host_work import functions_of, host_values
+from stc.design_space.group_fill import filled_groups
 from stc.dialects.facts import MODULE
 from stc.quantisation.formats import (
     ACTIVATION_LARGEST,
@@ -67,6 +69,8 @@ class QuantizeLinear(FindingPass):
     name = "quantize-linear"
 
     format: str = "bits=8"
+    tasks: int = 0
+    port_bits: int = 512
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         self.find(ctx, op)
@@ -77,11 +81,23 @@ class QuantizeLinear(FindingPass):
         found = [linear for function in functions_of(op) for linear in _linears(generics_in(function), host_values(function))]
         chosen.require_known([*map(_layer, found), *_of_integers(op)])
         formats = {layer: chosen.format_of(layer) for layer in map(_layer, found)}
-        for linear in found:
-            if (own := formats[_layer(linear)]) is not None:
-                _quantise(linear, own)
+        quantised = [(linear, own) for linear in found if (own := formats[_layer(linear)]) is not None]
+        filled = self._filled(quantised)
+        for linear, own in quantised:
+            _quantise(linear, own, filled[linear.first.value])
         erase_dead_ops(op)
         return formats
+
+    def _filled(self, linears: Sequence[tuple[ProductSum, LinearFormat]]) -> Mapping[SSAValue, int]:
+        """By activation, how many groups of it there are at least for those who multiply it: as many for all, who share them."""
+        filled: dict[SSAValue, int] = {}
+        for linear, chosen in linears:
+            count, _ = _groups(linear, chosen)
+            rows = prod(extent for loop, extent in _extents(linear.second) if loop != linear.reduction)
+            words = -(-rows * chosen.bits // self.port_bits)
+            least = filled_groups(count, words, self.tasks)
+            filled[linear.first.value] = max(filled.get(linear.first.value, 0), least if least > count else 0)
+        return filled
 
 
 # What is rewritten ----------------------------------------------------------------------------------------------------
@@ -112,10 +128,20 @@ def _layer(linear: ProductSum) -> str:
 # Rewriting ------------------------------------------------------------------------------------------------------------
 
 
-def _quantise(linear: ProductSum, chosen: LinearFormat) -> None:
+def _groups(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
+    """How many groups the reduction has, and how long each is."""
+    return chosen.groups(dict(_extents(linear.second))[linear.reduction])
+
+
+def _extents(tensor: Along) -> Iterable[tuple[int, int]]:
+    """The loops along a tensor, with their iterations."""
+    return zip(tensor.loops, shape_of(tensor.value), strict=True)
+
+
+def _quantise(linear: ProductSum, chosen: LinearFormat, least: int) -> None:
     activations, weights = linear.first, linear.second
-    count, size = chosen.groups(shape_of(weights.value)[weights.loops.index(linear.reduction)])
-    writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, count, size)
+    count, size = _groups(linear, chosen)
+    writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, max(count, least), size)
     quantised_weights = _quantised_weights(writer, weights, chosen)
     quantised_activations = _quantised_activations(writer, activations, of_groups=chosen.activations == GROUP)
     result = writer.contraction(quantised_activations, quantised_weights)

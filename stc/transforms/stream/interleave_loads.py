@@ -40,8 +40,8 @@ class InterleaveLoads(ModulePass):
     A copy that adds up the sums of groups takes one scale where others take a group of weights: a port of its own would stand idle.
     So the host lays out what is for several copies in one tensor, a word for each in turn, and one task `load_interleaved` reads
     that in one go and deals out the words. What was the load of a copy takes its words from there, and sends the same tokens as
-    before. Copies have to read words of one type, each once; others keep their ports. It stands before `share-ports`, which has
-    an array for what is read again.
+    before; where words are these tokens, it is left out. Copies have to read words of one type, each once; others keep their ports.
+    It stands before `share-ports`, which has an array for what is read again.
 
         %w0 = tensor.extract_slice %w[0, 0] [4, 32] [1, 1] {stc.ports = array<i64: 1>} : tensor<8x32xf16> to tensor<4x32xf16>
         %w1 = tensor.extract_slice %w[4, 0] [4, 32] [1, 1] {stc.ports = array<i64: 1>} : tensor<8x32xf16> to tensor<4x32xf16>
@@ -133,13 +133,28 @@ def _interleave(kernel: KernelOp, copies: Sequence[_Copy], order: StreamOrder, n
     port = with_operand(kernel, packed, words)
     task = min((copy.load.task for copy in copies), key=list(kernel.body.block.ops).index)
     around = Builder(InsertPoint.before(task))
-    arriving = [around.insert(arriving_words(copy.load, names)).result for copy in copies]
+    are_tokens = all(_sends_words(copy) for copy in copies)
+    arriving = [around.insert(_moved(copy.load.out) if are_tokens else arriving_words(copy.load, names)).result for copy in copies]
     block = _dealing(port, arriving, first.words)
     load = around.insert(TaskOp(names.fresh("load_interleaved"), [port], arriving, block, [], kind=TaskKind.LOAD))
     if all(BEHIND_LAYERS.on(copy.load.task) for copy in copies):
         mark_behind_layers(load)
     for copy, words in zip(copies, arriving, strict=True):
-        _take(copy, words)
+        if are_tokens:
+            Rewriter.erase_op(copy.load.task)
+        else:
+            _take(copy, words)
+
+
+def _sends_words(copy: _Copy) -> bool:
+    """Whether the load of a copy does nothing but send each word as it is."""
+    users = [use.operation for use in copy.read.res.uses]
+    return len(users) == 1 and isinstance(users[0], stream.WriteOp)
+
+
+def _moved(create: stream.CreateOp) -> stream.CreateOp:
+    create.detach()
+    return create
 
 
 def _extents(value: SSAValue) -> tuple[int, ...]:

@@ -553,15 +553,34 @@ def _lengthen_for_both(task: TaskOp, counts: dict[SSAValue, _Tokens], layers: in
 
 
 def _times(op: Operation, task: TaskOp) -> int:
-    """How often `op` runs in a launch of one layer; CompileError where that depends on anything."""
-    times = 1
+    """How often `op` runs in a launch of one layer; CompileError where that depends on anything but on which iteration of a loop
+    it is, one of all."""
+    times, chosen = 1, set[Operation | None]()
     while (parent := op.parent_op()) is not None and parent is not task:
+        if isinstance(parent, scf.IfOp) and op.parent is parent.true_region.block and (loop := _loop_asked(parent)) is not None:
+            chosen, op = chosen | {loop}, parent
+            continue
         bounds = constant_bounds(parent) if isinstance(parent, scf.ForOp) else None
         if bounds is None:
             what = f"task @{task.sym_name.data} sends, for layers and for what follows the last, as often as a condition says"
             raise CompileError(what, where=RepeatLayers.name, accepted="loops of constant bounds")
-        times, op = times * bounds.trip, parent
+        times, op = times * (1 if parent in chosen else bounds.trip), parent
     return times
+
+
+def _loop_asked(branch: scf.IfOp) -> scf.ForOp | None:
+    """The loop of one of whose iterations `branch` asks whether it is that."""
+    asked = branch.cond.owner
+    if not isinstance(asked, arith.CmpiOp) or asked.predicate.value.data != 0:
+        return None
+    index, wanted = asked.lhs, asked.rhs.owner
+    loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
+    if not isinstance(loop, scf.ForOp) or index is not loop.body.block.args[0] or not isinstance(wanted, arith.ConstantOp):
+        return None
+    bounds = constant_bounds(loop)
+    number = wanted.value.value.data if isinstance(wanted.value, IntegerAttr) else -1
+    has_it = bounds is not None and number in range(bounds.lower, bounds.upper, bounds.step)
+    return loop if has_it else None
 
 
 def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:

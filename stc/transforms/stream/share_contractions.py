@@ -111,11 +111,11 @@ def _is_token(lanes: int, row: Sequence[ContractionTask], most: int) -> bool:
 
 
 def _one_after_the_other(load: TaskOp) -> list[SSAValue]:
-    """The streams that a task fills, in order; but for those that it fills in several places, or beside others."""
+    """The streams that a task fills, in order; but for those that it fills in several places."""
     outside = dict[SSAValue, SSAValue](zip(load.output_ports, load.outs, strict=True))
     filled = [[op.stream for op in part.walk() if isinstance(op, WriteOp)] for part in load.body.block.ops]
     places = Counter(stream for streams in filled for stream in set(streams))
-    return [outside[port] for streams in filled for port in set(streams) if len(set(streams)) == places[port] == 1]
+    return [outside[port] for streams in filled for port in dict.fromkeys(streams) if places[port] == 1]
 
 
 # What takes their place -------------------------------------------------------------------------------------------------

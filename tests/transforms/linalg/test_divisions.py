@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects import func
 
 from stc.analysis.host_work import functions_of
-from stc.design_space.parallelism import Parallelism
+from stc.design_space.parallelism import Parallelism, Serving
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.platforms.platform import Platform, load_platform
@@ -50,8 +50,10 @@ def test_the_faster_one(rows: int, budget: str, monkeypatch: pytest.MonkeyPatch)
     cycles: list[int] = []
     for number in (0, 1):
 
-        def one(function: func.FuncOp, platform: Platform, number: int = number, **said: bool) -> Iterator[list[Computation]]:
-            yield list(ways(function, platform, in_turn=said["in_turn"], shared=said["shared"], layers=int(said["layers"])))[number]
+        def one(
+            function: func.FuncOp, platform: Platform, in_turn: bool, serving: Serving | None, layers: int, number: int = number
+        ) -> Iterator[list[Computation]]:
+            yield list(ways(function, platform, in_turn, serving, layers))[number]
 
         monkeypatch.setattr(choose_parallelism, "_divisions", one)
         cycles.append(searched(rows, budget).cycles)
