@@ -112,6 +112,59 @@ def test_it_computes_what_the_reference_does(text: str, k: int, transposed: bool
             assert (np.abs(np.where(np.isfinite(found), found - result, 0)) <= 1e-6 * scale).all()
 
 
+def test_groups_are_filled_up_for_tasks_that_take_them_in_turn() -> None:
+    """Of seven groups each of two tasks of a word of rows would have all; of eight four. The eighth adds nothing."""
+    text = "bits=8,group=5,activations=group"
+    x, weight = arrays(16, 35)
+    module, filled = quantised(len(x), 16, 35, text), parse_module(LINEAR.format(m=len(x), n=16, k=35, shape="16x35", along="n, k"))
+    QuantizeLinear(text, tasks=4, port_bits=64).apply(make_context(), filled)
+    filled.verify()
+    with np.errstate(all="ignore"):
+        sums, more = sums_of(module, x, weight), sums_of(filled, x, weight)
+        assert sums.shape[2] == 7 and more.shape[2] == 8
+        np.testing.assert_array_equal(more[:, :, :7], sums)
+        assert not more[:, :, 7].any()
+        expected, found = execute(module, [x, weight])[0], execute(filled, [x, weight])[0]
+    scale = np.abs(np.where(np.isfinite(expected), expected, 0)).max(axis=1, keepdims=True)  # groups are added up in another order
+    np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+    with np.errstate(invalid="ignore"):
+        assert (np.abs(np.where(np.isfinite(found), found - expected, 0)) <= 1e-6 * scale).all()
+
+
+TWO = """
+#x = affine_map<(n, k) -> (k)>
+#w = affine_map<(n, k) -> (n, k)>
+#y = affine_map<(n, k) -> (n)>
+func.func @main(%x: tensor<35xf32>, %w: tensor<16x35xf32> {stc.parameter}, %v: tensor<4x35xf32> {stc.parameter})
+    -> (tensor<16xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
+  %d = tensor.empty() : tensor<4xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%d : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : tensor<35xf32>, tensor<16x35xf32>) outs(%f : tensor<16xf32>) attrs = {stc.module = "fc"} {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %b, %a : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
+  } -> tensor<16xf32>
+  %z = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %v : tensor<35xf32>, tensor<4x35xf32>) outs(%g : tensor<4xf32>) attrs = {stc.module = "fd"} {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %b, %a : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
+  } -> tensor<4xf32>
+  return %y, %z : tensor<16xf32>, tensor<4xf32>
+}
+"""
+
+
+def test_those_that_multiply_one_activation_have_as_many_groups() -> None:
+    """One has rows of one word, and so a task for each of seven groups anyway; with eight both share what is quantised."""
+    module = parse_module(TWO)
+    QuantizeLinear("bits=8,group=5", tasks=4, port_bits=64).apply(make_context(), module)
+    sums = [op.results[0].type for op in module.walk() if isinstance(op, GenericOp) and _element(op) == i32]
+    assert [kind.get_shape() for kind in sums if isinstance(kind, TensorType)] == [(8, 16), (8, 4)]
+
+
 # Seeded faults --------------------------------------------------------------------------------------------------------
 
 

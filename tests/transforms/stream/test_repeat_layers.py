@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from xdsl.dialects import scf
@@ -13,6 +15,7 @@ from stc.dialects.context import make_context
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.facts import BEHIND_LAYERS, DRAINS
 from stc.dialects.parsing import parse_module
+from stc.dialects.stream import StreamType
 from stc.execution.run import execute
 from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
 from stc.tools.plan import as_stages
@@ -173,6 +176,50 @@ def test_what_follows_the_last_layer_is_computed_once(rows: int, columns: int, w
     assert {"store", "load"} <= {task.kind.value for task in last if task.kind}
     loops = [loop.body.block.args[0].name_hint for task in last for loop in task.walk() if isinstance(loop, scf.ForOp)]
     assert "layer" not in loops
+
+
+SHARED = """[stc.parallelism]
+max_abs1 = { lanes = 8, copies = 2 }
+scale1 = { lanes = 1, copies = 2 }
+reciprocal0 = { lanes = 1, copies = 2 }
+quantise1 = { lanes = 32, copies = 2 }
+matmul0 = { lanes = 64, copies = 1, parts = 2 }
+matmul1 = { lanes = 16, copies = 1 }
+max = { lanes = 16, copies = 1 }
+copy = { lanes = 16, copies = 1 }
+max_abs3 = { lanes = 8, copies = 2 }
+scale3 = { lanes = 1, copies = 2 }
+reciprocal1 = { lanes = 1, copies = 2 }
+quantise3 = { lanes = 8, copies = 2 }
+matmul2 = { lanes = 64, copies = 3, parts = 2 }
+matmul3 = { lanes = 8, copies = 3 }
+"""
+"""Of a layer of 128 columns, and a head of 192: two tasks and six, each of which takes a word in a cycle."""
+
+
+def test_ports_that_serve_two_tasks_each(tmp_path: Path) -> None:
+    """One deals the words of a layer out to two tasks, and then those of the head, as two others do to two more each: half as many
+    ports as tasks, and values are the same."""
+    (tmp_path / "given.toml").write_text(SHARED)
+    draw = np.random.default_rng(5)
+    w, x = draw.normal(size=(2, 128, 128)).astype(np.float32), draw.normal(size=(1, 128)).astype(np.float32)
+    b, v = draw.normal(size=(2, 128)).astype(np.float32), draw.normal(size=(128, 192)).astype(np.float32)
+
+    def values(elements: int, until: str) -> tuple[list[np.ndarray], int]:
+        said = {"weight_ports": "in-turn", "contractions": "shared", "quantize": "bits=8,group=64,activations=group"}
+        given = {"budget": "dsp=2000,ports=3", "schedule": str(tmp_path / "given.toml"), "elements_per_port": elements}
+        module = compiled(layer_and_head(1, 128, 192), until, layers=2, **said, **given)
+        loads = [task for task in module.walk() if isinstance(task, TaskOp) and task.kind == "load"]
+        weights = [task for task in loads if any(isinstance(out.type, StreamType) and out.type.lanes == 64 for out in task.outs)]
+        return execute(module, [x, w, b, v], depths=until == "verify-bounds"), len(weights)
+
+    expected, apart = values(1, "repeat-layers")
+    for until in ("repeat-layers", "verify-bounds"):
+        found, ports = values(2, until)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert (apart, ports) == (6, 3)
+    assert np.abs(expected[1]).max() > 0
 
 
 def test_what_layers_return_goes_to_the_head_through_their_end_alone() -> None:
