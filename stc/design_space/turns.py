@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
@@ -22,17 +23,24 @@ def after_all(
     return may_follow
 
 
-def chains(sizes: Mapping[Name, int], may_follow: Callable[[Name, Name], bool]) -> list[list[Name]]:
+def chains(
+    sizes: Mapping[Name, int], may_follow: Callable[[Name, Name], bool], readers: Mapping[Name, int] = MappingProxyType({})
+) -> list[list[Name]]:
     """`sizes`, in topological order of who reads them, as rows of such that each may follow the one before.
 
-    `may_follow(b, a)` is transitive: whoever reads b has to have results of whoever reads a. Each goes to the row with the fewest
-    bytes so far that it may follow, to one of its own where there is none; so there are as many rows as tensors that are read
-    independently of one another, where this order is good.
+    `may_follow(b, a)` is transitive: whoever reads b has to have results of whoever reads a. Each goes to a row that it may follow,
+    to one of its own where there is none; so there are as many rows as tensors that are read independently of one another, where
+    this order is good. Of several it is one with a tensor of as many `readers` (1 where it is not named), if there is one: each
+    reader then has one before it. Of these it is the one with the fewest bytes so far.
     """
+
+    def further(name: Name, row: Sequence[Name]) -> int:
+        return max(0, readers.get(name, 1) - max(readers.get(other, 1) for other in row))
+
     found: list[list[Name]] = []
     for name in sizes:
         possible = [row for row in found if may_follow(name, row[-1])]
-        row = min(possible, key=lambda row: sum(sizes[other] for other in row), default=None)
+        row = min(possible, key=lambda row: (further(name, row), sum(sizes[other] for other in row)), default=None)
         if row is None:
             found.append([name])
         else:

@@ -368,6 +368,8 @@ def computations(
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
     }
+    if serving is not None:
+        works = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in works.items()}
     after = {op: [_with_copies(op, *each, divided, families) for each in found] for op, found in _dependences(function).items()}
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
     if in_turn:
@@ -392,7 +394,7 @@ def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, se
     extent = 1 if dealt is None else loops.extents[dealt]
     memory = tuple(each if each.follows is None else replace(each, is_dealt=True, serving=serving) for each in work.memory)
     shared = replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
-    return replace(shared, memory=memory, dealt_extent=extent)
+    return replace(shared, memory=memory, dealt_extent=extent, lane=work.lane.plus(SHARED_LANE))
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
@@ -575,6 +577,12 @@ CONTROL = Counts(lut=520, ff=825)
 """Of a task, its FIFOs and those beside it. LUTs were fitted to gpt2-medium in W4A8, in steps between 450 and 520, by what came to
 be of designs for which 791,700 were expected. With 600 FFs 1,035,504 and 1,095,001 were expected of two, of which 1,115,498 and
 1,197,535 came to be."""
+
+CONTROL_BESIDE_SHARED, SHARED_LANE = Counts(lut=228, ff=414), Counts(lut=94, ff=125)
+"""The same where contractions share multipliers, and of each lane of a task that does, beside what its product takes: what hands it
+activations and takes its sums apart, with FIFOs of all lanes at once. Fitted to estimates of whole designs in W4A8: 760,955
+LUTs of gpt2-medium (389 tasks, 20 that share), 752,508 of qwen2.5-0.5b (375, 19), 814,000 and 1,226,000 FFs of gpt2-medium with two
+such tasks at a port (408, 32), of which 734,613 and 1,132,068 were expected with 520 and 825 for a task, and nothing for lanes."""
 
 BITS_OF_A_LUT = 2
 """Bits of an operand for which its FIFO and arrays take a LUT, and two FFs. With a LUT for each bit 791,063 LUTs were expected of

@@ -55,9 +55,9 @@ class QuantizeLinear(FindingPass):
     Options: `format`, as `--quantize` takes it: `bits=8` (of weights; or 4), `group=row` (or a length), `scale=f16` (or `bf16`),
     `activations=token` (or `group`), `except=PATH` for each module (`stc.module`) that stays f32, and `PATH.bits=4` (`.group`, ...)
     for what is of one alone. What the format says of caches concerns who exports a model, and changes nothing here.
-    `tasks` (default 0): how many may compute a contraction side by side; where rows are so few words of a port (`port-bits`, default
-    512) that several are left for each, a few groups of zeros follow, so that those divide the groups (`stc.design_space.group_fill`).
-    All contractions of one activation have as many.
+    `tasks` (default 0): how many may compute a contraction side by side; where rows are so few words of a port (`port-bits`,
+    default 512) that several are left for each, a few groups of zeros follow, so that those divide the groups
+    (`stc.design_space.group_fill`). All contractions of one activation have as many.
 
         %y = linalg.generic {...} ins(%x, %w : tensor<5x16xf32>, tensor<24x16xf32>) { s + x * w } ... -> tensor<5x24xf32>
       becomes

@@ -63,7 +63,8 @@ def _rows(kernel: KernelOp, loads: Sequence[FlatLoad]) -> list[list[FlatLoad]]:
     readers = {load: {computing_reader(out.result) for out in load.outs} for load in loads}
     words = {load: str(load.words.element_type) for load in loads}
     in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
-    return chains({load: tensor_bytes(load.words) for load in in_order}, after_all(readers, behind, words))
+    sizes, served = {load: tensor_bytes(load.words) for load in in_order}, {load: len(load.outs) for load in in_order}
+    return chains(sizes, after_all(readers, behind, words), served)
 
 
 def _merge(first: TaskOp, row: Sequence[FlatLoad], names: UniqueNames) -> None:
