@@ -350,11 +350,12 @@ def _words(options: PipelineOptions, name: str) -> str:
 
 
 def _tasks_of_weights(options: PipelineOptions) -> int:
-    """To how many tasks of contractions that share multipliers ports bring weights; 0 where none do, or nothing is searched."""
-    limits = searched_limits(options.budget, options.platform)
+    """How many tasks of contractions may share multipliers: to as many ports bring weights, and they have DSPs for half of the
+    products of a word of int4; 0 where none do, or nothing is searched."""
+    limits = searched_limits(options.search_within or options.budget, options.platform)
     if options.contractions != SHARED or limits is None:
         return 0
-    return Serving.of(options.elements_per_port, limits.ports).most
+    return min(Serving.of(options.elements_per_port, limits.ports).most, limits.dsp // (options.word_bits // 8))
 
 
 def _with_options(name: str, *options: str) -> str:

@@ -109,9 +109,10 @@ class Makespan:
         return readers
 
     def changed(
-        self, cycles: Mapping[str, int], copies: Mapping[str, int] = MappingProxyType({}), at_ports: int = 0
+        self, cycles: Mapping[str, int], copies: Mapping[str, int] = MappingProxyType({}), at_ports: int | None = None
     ) -> Makespan:
-        """The same graph with other `cycles` and `copies` for some; only what these delay is computed anew."""
+        """The same graph with other `cycles` and `copies` for some, and `at_ports`; only what these delay is computed anew."""
+        at_ports = self.at_ports if at_ports is None else at_ports
         all_cycles, all_copies, spans = {**self.cycles, **cycles}, {**self.copies, **copies}, dict(self.spans)
         delayed = set(cycles)
         for name, count in copies.items():

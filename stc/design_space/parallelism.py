@@ -8,7 +8,7 @@ copies: else tensors would have to be put together and cut again between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, reduce
@@ -35,7 +35,8 @@ PORT_LANES = PORT_BITS // 32
 """As many entries of f32."""
 
 WORDS_AHEAD = 4096
-"""Of a port, that a FIFO holds which is filled ahead: as many as a block of URAM does."""
+"""Of a port, that FIFOs of its tasks are taken to hold together, filled ahead: what a block of URAM has entries for. `size-fifos`
+gives them what they need, within its part of the memory."""
 
 ONE_PORT = Counts(ports=1)
 """A memory port of which nothing is counted but that it is one."""
@@ -48,7 +49,7 @@ qwen2.5-0.5b had 20 and 19 of 32."""
 @dataclass(frozen=True)
 class Serving:
     """How ports bring parameters to tasks each of which takes a word in every cycle: one to each, but where more than `beyond` take
-    some, one to so many `tasks` in turn. FIFOs have what came while nobody took any."""
+    some, one to as many `tasks` as that in turn, by no fewer ports than `beyond`. FIFOs have what came while nobody took any."""
 
     tasks: int
     beyond: int
@@ -94,7 +95,8 @@ class MemoryOperand:
     def ports_in_turn(self, parallelism: Parallelism) -> int:
         """Ports each of which moves it for several tasks in turn; 0 where each has its own."""
         tasks, each = self._tasks(parallelism), self._served(parallelism)
-        count = 0 if each == 1 else -(-tasks // each)
+        least = 0 if self.serving is None else self.serving.beyond
+        count = 0 if each == 1 else max(least, -(-tasks // each))
         return count if count < tasks and (count == 1 or not self.is_written) else 0
 
     def _tasks(self, parallelism: Parallelism) -> int:
@@ -277,12 +279,17 @@ def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Coun
 
 def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> Counts:
     """What computations take that have operators in common: of each kind as many tasks as ports bring what they read, in turn."""
+    chosen = [(tuple(kind), tuple(plan[work.name] for work in kind)) for kind in _kinds(works)]
+    return reduce(Counts.plus, (_operators_of_kind(*each) for each in chosen), NOTHING)
+
+
+def _kinds(works: Iterable[Work]) -> Collection[Sequence[Work]]:
+    """Those of `works` that have operators in common, together."""
     kinds: dict[int, list[Work]] = {}
     for work in works:
         if work.shares:
             kinds.setdefault(work.shares, []).append(work)
-    chosen = [(tuple(kind), tuple(plan[work.name] for work in kind)) for kind in kinds.values()]
-    return reduce(Counts.plus, (_operators_of_kind(*each) for each in chosen), NOTHING)
+    return kinds.values()
 
 
 @lru_cache(maxsize=1 << 12)
@@ -338,10 +345,16 @@ def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makes
 
 
 def cycles_at_ports(sharing: Iterable[Work], plan: Mapping[str, Parallelism]) -> int:
-    """Cycles that ports take for the words of computations that share multipliers, at least."""
-    words = sum(work.points // (plan[work.name].lanes * work.once_in) for work in sharing)
-    ports = max((work.ports_of_weights(plan[work.name]) for work in sharing), default=0)
-    return words // ports if ports else 0
+    """Cycles that ports take at least for the words of computations that share multipliers, where they serve several tasks each."""
+    return max((_cycles_of_kind(kind, plan) for kind in _kinds(sharing)), default=0)
+
+
+def _cycles_of_kind(kind: Sequence[Work], plan: Mapping[str, Parallelism]) -> int:
+    if not any(each.serving and each.ports_in_turn(plan[work.name]) for work in kind for each in work.memory):
+        return 0
+    ports = {work.name: work.ports_of_weights(plan[work.name]) for work in kind}
+    words = sum(work.points // (plan[work.name].lanes * work.once_in) for work in kind)
+    return words // max(1, ports_in_turn(ports, _before_at_port(tuple(kind))))
 
 
 def may_be(work: Work, chosen: Parallelism) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -31,16 +32,17 @@ def chains(
     `may_follow(b, a)` is transitive: whoever reads b has to have results of whoever reads a. Each goes to a row that it may follow,
     to one of its own where there is none; so there are as many rows as tensors that are read independently of one another, where
     this order is good. Of several it is one with a tensor of as many `readers` (1 where it is not named), if there is one: each
-    reader then has one before it. Of these it is the one with the fewest bytes so far.
+    reader then has one before it; else one of more, and of no more than there are. Of these it is the one with the fewest bytes.
     """
 
-    def further(name: Name, row: Sequence[Name]) -> int:
-        return max(0, readers.get(name, 1) - max(readers.get(other, 1) for other in row))
+    def apart(name: Name, row: Sequence[Name]) -> tuple[bool, int]:
+        more = readers.get(name, 1) - max(readers.get(other, 1) for other in row)
+        return more > 0, abs(more)
 
     found: list[list[Name]] = []
     for name in sizes:
         possible = [row for row in found if may_follow(name, row[-1])]
-        row = min(possible, key=lambda row: (further(name, row), sum(sizes[other] for other in row)), default=None)
+        row = min(possible, key=lambda row: (apart(name, row), sum(sizes[other] for other in row)), default=None)
         if row is None:
             found.append([name])
         else:
@@ -68,6 +70,7 @@ def ports_in_turn(needed: Mapping[Name, int], before: Mapping[Name, Collection[N
 
 
 def dealt_to_ports(names: Sequence[Name], ports: int) -> list[Sequence[Name]]:
-    """`names` in order, as many to each of at most so many `ports`, where they come out even: the last may have fewer."""
-    most = -(-len(names) // ports)
-    return [names[first : first + most] for first in range(0, len(names), most)]
+    """`names` in order, dealt to so many `ports`, one to each where they are fewer: the first may have one more than the last."""
+    each, more = divmod(len(names), ports)
+    sizes = [each + (number < more) for number in range(min(ports, len(names)))]
+    return [names[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]

@@ -144,8 +144,8 @@ Contractions = Annotated[
 ElementsPerPort = Annotated[
     int,
     typer.Option(
-        help="With --contractions shared: to how many of their tasks each memory port brings weights, a word to each in turn. "
-        "FIFOs fill while something else computes.",
+        help="With --contractions shared: to how many of their tasks a memory port may bring weights, a word to each in turn, "
+        "where tasks are more than five of eight ports and take a word in each cycle. FIFOs fill while something else computes.",
         min=1,
     ),
 ]

@@ -68,6 +68,11 @@ def test_what_a_change_delays_is_as_if_computed_whole():
             assert makespan.spans == whole.spans and makespan.critical == whole.critical and makespan.total == whole.total
 
 
+def test_it_is_over_when_ports_have_brought_all():
+    assert Makespan({"a": 7}, {"a": ()}, at_ports=9).total == 9
+    assert Makespan({"a": 7}, {"a": ()}, at_ports=9).changed({"a": 8}, at_ports=3).total == 8
+
+
 def test_nothing_takes_no_time():
     assert Makespan({}, {}).total == 0 and Makespan({}, {}).critical == []
 

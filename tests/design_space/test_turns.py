@@ -11,7 +11,7 @@ import pytest
 
 from stc.design_space.makespan import Dependence
 from stc.design_space.parallelism import MemoryOperand, MemoryPorts, Parallelism, Work, in_turns
-from stc.design_space.turns import chains, ports_in_turn
+from stc.design_space.turns import chains, dealt_to_ports, ports_in_turn
 from stc.platforms.budget import NOTHING
 
 Behind: TypeAlias = dict[int, set[int]]
@@ -43,6 +43,24 @@ def test_each_of_a_row_waits_for_the_one_before(seed: int):
     assert sorted(name for row in rows for name in row) == sorted(behind)
     assert all(later in behind[before] for row in rows for before, later in pairwise(row))
     assert most_independent(behind) <= len(rows) < len(behind)
+
+
+def test_each_of_several_readers_has_one_before_it():
+    """Of two rows the one whose tensor has as many readers, though it has more bytes; and another one where none has."""
+    sizes, readers = {"a": 9, "b": 1, "c": 1, "d": 1}, {"a": 2, "c": 2}
+    assert chains(sizes, lambda later, before: before in "ab" and later in "cd", readers) == [["a", "c"], ["b", "d"]]
+    assert chains(sizes, lambda later, before: before in "ab" and later in "cd") == [["a", "d"], ["b", "c"]]
+    in_turn = {"a": 1, "b": 9, "d": 1, "c": 1}  # which leaves the one with two readers to that which comes behind
+    assert chains(in_turn, lambda later, before: before in "ab" and later in "cd", readers) == [["a", "c"], ["b", "d"]]
+
+
+DEALT = [(7, 4, [2, 2, 2, 1]), (8, 4, [2] * 4), (3, 5, [1] * 3), (21, 20, [2, *[1] * 19])]
+
+
+@pytest.mark.parametrize(("count", "ports", "sizes"), DEALT)
+def test_names_are_dealt_evenly(count: int, ports: int, sizes: list[int]):
+    dealt = dealt_to_ports(range(count), ports)
+    assert [len(each) for each in dealt] == sizes and [name for each in dealt for name in each] == list(range(count))
 
 
 def test_what_follows_one_another_needs_the_ports_of_the_most_demanding():

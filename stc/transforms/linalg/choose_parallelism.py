@@ -368,8 +368,6 @@ def computations(
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
     }
-    if serving is not None:
-        works = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in works.items()}
     after = {op: [_with_copies(op, *each, divided, families) for each in found] for op, found in _dependences(function).items()}
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
     if in_turn:
@@ -383,12 +381,15 @@ def computations(
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
     behind = operations_behind_layers(function)
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
-    done = [_sharing(work, alike[op], op, dealt[op], serving) if op in alike else work for op, work in finished.items()]
+    if serving is not None and alike:
+        finished = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in finished.items()}
+        finished |= {op: _sharing(finished[op], each, op, dealt[op], serving) for op, each in alike.items()}
+    done = list(finished.values())
     makers = {reader: made[maker] for reader, maker in along.makers.items() if families[reader] == families[maker]}
     return [Computation(op, divided[op], dealt[op], work, makers.get(op)) for op, work in zip(works, done, strict=True)]
 
 
-def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, serving: Serving | None) -> Work:
+def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, serving: Serving) -> Work:
     """With what contractions that are alike have in common. What it has of its parameters comes as `serving` says."""
     loops = GenericLoops(generic)
     extent = 1 if dealt is None else loops.extents[dealt]
@@ -578,11 +579,15 @@ CONTROL = Counts(lut=520, ff=825)
 be of designs for which 791,700 were expected. With 600 FFs 1,035,504 and 1,095,001 were expected of two, of which 1,115,498 and
 1,197,535 came to be."""
 
-CONTROL_BESIDE_SHARED, SHARED_LANE = Counts(lut=228, ff=414), Counts(lut=94, ff=125)
-"""The same where contractions share multipliers, and of each lane of a task that does, beside what its product takes: what hands it
-activations and takes its sums apart, with FIFOs of all lanes at once. Fitted to estimates of whole designs in W4A8: 760,955
-LUTs of gpt2-medium (389 tasks, 20 that share), 752,508 of qwen2.5-0.5b (375, 19), 814,000 and 1,226,000 FFs of gpt2-medium with two
-such tasks at a port (408, 32), of which 734,613 and 1,132,068 were expected with 520 and 825 for a task, and nothing for lanes."""
+CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
+"""Of a task where others share multipliers, in place of `CONTROL`. LUTs were fitted, with those of `SHARED_LANE`, to estimates of
+whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that share), and 814,000 with two tasks at a port (408, 32), where
+734,613 were expected; 752,508 of qwen2.5-0.5b (375, 19) are 1 % more than expected now. FFs are those of gpt2-medium alone:
+1,132,000, and 1,226,000 of the second."""
+
+SHARED_LANE = Counts(lut=94, ff=125)
+"""Of each lane of a task that shares its multipliers, beside what its product takes: what hands it activations and takes its sums
+apart, with FIFOs of all lanes at once."""
 
 BITS_OF_A_LUT = 2
 """Bits of an operand for which its FIFO and arrays take a LUT, and two FFs. With a LUT for each bit 791,063 LUTs were expected of

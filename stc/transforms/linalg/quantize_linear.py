@@ -55,9 +55,9 @@ class QuantizeLinear(FindingPass):
     Options: `format`, as `--quantize` takes it: `bits=8` (of weights; or 4), `group=row` (or a length), `scale=f16` (or `bf16`),
     `activations=token` (or `group`), `except=PATH` for each module (`stc.module`) that stays f32, and `PATH.bits=4` (`.group`, ...)
     for what is of one alone. What the format says of caches concerns who exports a model, and changes nothing here.
-    `tasks` (default 0): how many may compute a contraction side by side; where rows are so few words of a port (`port-bits`,
-    default 512) that several are left for each, a few groups of zeros follow, so that those divide the groups
-    (`stc.design_space.group_fill`). All contractions of one activation have as many.
+    `tasks` (default 0): how many may compute a contraction of one row of activations side by side; where the rows of all that
+    multiply it are so few words of a port (`port-bits`, default 512) that several are left for each, a few groups of zeros follow,
+    so that those divide the groups (`stc.design_space.group_fill`).
 
         %y = linalg.generic {...} ins(%x, %w : tensor<5x16xf32>, tensor<24x16xf32>) { s + x * w } ... -> tensor<5x24xf32>
       becomes
@@ -87,20 +87,21 @@ class QuantizeLinear(FindingPass):
         quantised = [(linear, own) for linear in found if (own := formats[_layer(linear)]) is not None]
         filled = self._filled(quantised)
         for linear, own in quantised:
-            _quantise(linear, own, filled[linear.first.value])
+            _quantise(linear, own, filled)
         erase_dead_ops(op)
         return formats
 
-    def _filled(self, linears: Sequence[tuple[ProductSum, LinearFormat]]) -> Mapping[SSAValue, int]:
-        """By activation, how many groups of it there are at least for those who multiply it: as many for all, who share them."""
-        filled: dict[SSAValue, int] = {}
+    def _filled(self, linears: Sequence[tuple[ProductSum, LinearFormat]]) -> Mapping[tuple[SSAValue, int], int]:
+        """How many groups, of so many terms, an activation has for all who multiply it: they share them."""
+        counts: dict[tuple[SSAValue, int], int] = {}
+        words: dict[tuple[SSAValue, int], int] = {}
         for linear, chosen in linears:
-            count, _ = _groups(linear, chosen)
-            rows = prod(extent for loop, extent in _extents(linear.second) if loop != linear.reduction)
-            words = -(-rows * chosen.bits // self.port_bits)
-            least = filled_groups(count, words, self.tasks)
-            filled[linear.first.value] = max(filled.get(linear.first.value, 0), least if least > count else 0)
-        return filled
+            count, size = _groups(linear, chosen)
+            key = linear.first.value, size
+            counts[key] = count
+            words[key] = words.get(key, 0) + -(-_rows(linear) * chosen.bits // self.port_bits)
+        single = {linear.first.value for linear, _ in linears if prod(shape_of(linear.generic.results[0])) == _rows(linear)}
+        return {key: filled_groups(counts[key], words[key], self.tasks) if key[0] in single else counts[key] for key in counts}
 
 
 # What is rewritten ----------------------------------------------------------------------------------------------------
@@ -136,15 +137,20 @@ def _groups(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
     return chosen.groups(dict(_extents(linear.second))[linear.reduction])
 
 
+def _rows(linear: ProductSum) -> int:
+    """Sums for one row of activations."""
+    return prod(extent for loop, extent in _extents(linear.second) if loop != linear.reduction)
+
+
 def _extents(tensor: Along) -> Iterable[tuple[int, int]]:
     """The loops along a tensor, with their iterations."""
     return zip(tensor.loops, shape_of(tensor.value), strict=True)
 
 
-def _quantise(linear: ProductSum, chosen: LinearFormat, least: int) -> None:
+def _quantise(linear: ProductSum, chosen: LinearFormat, filled: Mapping[tuple[SSAValue, int], int]) -> None:
     activations, weights = linear.first, linear.second
-    count, size = _groups(linear, chosen)
-    writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, max(count, least), size)
+    _, size = _groups(linear, chosen)
+    writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, filled[activations.value, size], size)
     quantised_weights = _quantised_weights(writer, weights, chosen)
     quantised_activations = _quantised_activations(writer, activations, of_groups=chosen.activations == GROUP)
     result = writer.contraction(quantised_activations, quantised_weights)

@@ -555,7 +555,7 @@ def _lengthen_for_both(task: TaskOp, counts: dict[SSAValue, _Tokens], layers: in
 def _times(op: Operation, task: TaskOp) -> int:
     """How often `op` runs in a launch of one layer; CompileError where that depends on anything but on which iteration of a loop
     it is, one of all."""
-    times, chosen = 1, set[Operation | None]()
+    times, chosen = 1, set[Operation]()
     while (parent := op.parent_op()) is not None and parent is not task:
         if isinstance(parent, scf.IfOp) and op.parent is parent.true_region.block and (loop := _loop_asked(parent)) is not None:
             chosen, op = chosen | {loop}, parent
@@ -578,9 +578,9 @@ def _loop_asked(branch: scf.IfOp) -> scf.ForOp | None:
     if not isinstance(loop, scf.ForOp) or index is not loop.body.block.args[0] or not isinstance(wanted, arith.ConstantOp):
         return None
     bounds = constant_bounds(loop)
-    number = wanted.value.value.data if isinstance(wanted.value, IntegerAttr) else -1
-    has_it = bounds is not None and number in range(bounds.lower, bounds.upper, bounds.step)
-    return loop if has_it else None
+    if bounds is None or not isinstance(wanted.value, IntegerAttr):
+        return None
+    return loop if wanted.value.value.data in range(bounds.lower, bounds.upper, bounds.step) else None
 
 
 def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:

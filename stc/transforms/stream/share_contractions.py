@@ -89,11 +89,15 @@ def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
     by_weights, behind = {each.weights: each for each in found}, tasks_behind(kernel)
     for load in [task for task in tasks_of(kernel) if task.kind == TaskKind.LOAD]:
         rows: list[list[ContractionTask]] = []
-        for each in [by_weights[out] for out in _one_after_the_other(load) if out in by_weights]:
-            row = next((row for row in rows if each.is_like(row[-1]) and each.task in behind[row[-1].task]), None)
-            if row is None:
-                rows.append(row := [])
-            row.append(each)
+        for streams in _one_after_the_other(load):
+            free = list(rows)  # words of one place come in turn: those of two tasks are no row
+            for each in [by_weights[out] for out in streams if out in by_weights]:
+                row = next((row for row in free if each.is_like(row[-1]) and each.task in behind[row[-1].task]), None)
+                if row is None:
+                    rows.append(row := [])
+                else:
+                    free.remove(row)
+                row.append(each)
         yield from (row for row in rows if len(row) > 1)
 
 
@@ -110,12 +114,12 @@ def _is_token(lanes: int, row: Sequence[ContractionTask], most: int) -> bool:
     return fits and lanes <= max(*(each.sent for each in row), most)
 
 
-def _one_after_the_other(load: TaskOp) -> list[SSAValue]:
-    """The streams that a task fills, in order; but for those that it fills in several places."""
+def _one_after_the_other(load: TaskOp) -> list[Sequence[SSAValue]]:
+    """The streams that a task fills, place by place; but for those that it fills in several."""
     outside = dict[SSAValue, SSAValue](zip(load.output_ports, load.outs, strict=True))
     filled = [[op.stream for op in part.walk() if isinstance(op, WriteOp)] for part in load.body.block.ops]
     places = Counter(stream for streams in filled for stream in set(streams))
-    return [outside[port] for streams in filled for port in dict.fromkeys(streams) if places[port] == 1]
+    return [[outside[port] for port in dict.fromkeys(streams) if places[port] == 1] for streams in filled]
 
 
 # What takes their place -------------------------------------------------------------------------------------------------

@@ -113,22 +113,29 @@ def test_it_computes_what_the_reference_does(text: str, k: int, transposed: bool
 
 
 def test_groups_are_filled_up_for_tasks_that_take_them_in_turn() -> None:
-    """Of seven groups each of two tasks of a word of rows would have all; of eight four. The eighth adds nothing."""
+    """Of seven groups each of two tasks of a word of rows would have all; of eight four. The eighth adds nothing. Products of
+    several rows share no multipliers, and stay."""
     text = "bits=8,group=5,activations=group"
     x, weight = arrays(16, 35)
-    module, filled = quantised(len(x), 16, 35, text), parse_module(LINEAR.format(m=len(x), n=16, k=35, shape="16x35", along="n, k"))
-    QuantizeLinear(text, tasks=4, port_bits=64).apply(make_context(), filled)
-    filled.verify()
-    with np.errstate(all="ignore"):
-        sums, more = sums_of(module, x, weight), sums_of(filled, x, weight)
-        assert sums.shape[2] == 7 and more.shape[2] == 8
-        np.testing.assert_array_equal(more[:, :, :7], sums)
-        assert not more[:, :, 7].any()
-        expected, found = execute(module, [x, weight])[0], execute(filled, [x, weight])[0]
-    scale = np.abs(np.where(np.isfinite(expected), expected, 0)).max(axis=1, keepdims=True)  # groups are added up in another order
-    np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
-    with np.errstate(invalid="ignore"):
-        assert (np.abs(np.where(np.isfinite(found), found - expected, 0)) <= 1e-6 * scale).all()
+    for row in range(len(x)):
+        module = quantised(1, 16, 35, text)
+        filled = parse_module(LINEAR.format(m=1, n=16, k=35, shape="16x35", along="n, k"))
+        QuantizeLinear(text, tasks=4, port_bits=64).apply(make_context(), filled)
+        filled.verify()
+        given = [x[row : row + 1], weight]
+        with np.errstate(all="ignore"):
+            sums, more = sums_of(module, *given), sums_of(filled, *given)
+            assert sums.shape[2] == 7 and more.shape[2] == 8
+            np.testing.assert_array_equal(more[:, :, :7], sums)
+            assert not more[:, :, 7].any()
+            expected, found = execute(module, given)[0], execute(filled, given)[0]
+        np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+        scale = np.abs(np.where(np.isfinite(expected), expected, 0)).max()  # groups are added up in another order
+        with np.errstate(invalid="ignore"):
+            assert (np.abs(np.where(np.isfinite(found), found - expected, 0)) <= 1e-6 * scale).all()
+    several = parse_module(LINEAR.format(m=2, n=16, k=35, shape="16x35", along="n, k"))
+    QuantizeLinear(text, tasks=4, port_bits=64).apply(make_context(), several)
+    assert sums_of(several, x[:2], weight).shape[2] == 7
 
 
 TWO = """
@@ -158,11 +165,15 @@ func.func @main(%x: tensor<35xf32>, %w: tensor<16x35xf32> {stc.parameter}, %v: t
 
 
 def test_those_that_multiply_one_activation_have_as_many_groups() -> None:
-    """One has rows of one word, and so a task for each of seven groups anyway; with eight both share what is quantised."""
+    """Alone, the one with rows of one word had a task for each of seven groups; both have three words, and share integers."""
     module = parse_module(TWO)
-    QuantizeLinear("bits=8,group=5", tasks=4, port_bits=64).apply(make_context(), module)
+    QuantizeLinear("bits=8,group=5", tasks=8, port_bits=64).apply(make_context(), module)
     sums = [op.results[0].type for op in module.walk() if isinstance(op, GenericOp) and _element(op) == i32]
     assert [kind.get_shape() for kind in sums if isinstance(kind, TensorType)] == [(8, 16), (8, 4)]
+    module = parse_module(TWO)
+    QuantizeLinear("bits=8,group=5,fd.group=7", tasks=4, port_bits=64).apply(make_context(), module)  # groups of their own
+    sums = [op.results[0].type for op in module.walk() if isinstance(op, GenericOp) and _element(op) == i32]
+    assert [kind.get_shape() for kind in sums if isinstance(kind, TensorType)] == [(8, 16), (5, 4)]
 
 
 # Seeded faults --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from stc.design_space.parallelism import MemoryOperand, Parallelism
+from stc.design_space.parallelism import MemoryOperand, Parallelism, Serving
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.itensor import ItensorType, MergeOp
@@ -184,6 +185,17 @@ PARTS = [("1/40", 8, 1), ("1/8", 8, 1), ("1/8", 9, 2), ("1/2", 16, 8), ("1", 4, 
 @pytest.mark.parametrize(("part", "copies", "ports"), PARTS)
 def test_ports_of_parts(part: str, copies: int, ports: int):
     assert MemoryOperand("s", True, None, part=Fraction(part)).ports(Parallelism(2, copies)) == ports
+
+
+SERVED = [(4, 1, 64, 4), (4, 2, 64, 8), (3, 3, 64, 8), (8, 4, 64, 16), (8, 4, 32, 32), (1, 38, 64, 19)]
+
+
+@pytest.mark.parametrize(("copies", "parts", "lanes", "ports"), SERVED)
+def test_ports_that_serve_two_tasks_each(copies: int, parts: int, lanes: int, ports: int):
+    """Where more than eight tasks take weights, a whole word in each cycle; some have a port for themselves if these are enough."""
+    weights = MemoryOperand("w", True, 64, is_dealt=True, serving=Serving(2, 8))
+    assert weights.ports(Parallelism(lanes, copies, parts=parts)) == ports
+    assert replace(weights, serving=Serving(1, 8)).ports(Parallelism(lanes, copies, parts=parts)) == copies * parts
 
 
 def test_tokens_wider_than_a_port_have_ports_of_their_own():
