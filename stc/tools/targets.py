@@ -14,8 +14,7 @@ from stc.tools.request import DECODER, STAGES, WHOLE_MODEL, CompileRequest
 TARGETS = (STAGES, DECODER)
 
 OF_DECODER: Mapping[str, Any] = {
-    "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "elements_per_port": 2, "conversions": ADDERS,
-    "head": BEHIND_LAYERS,
+    "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "conversions": ADDERS, "head": BEHIND_LAYERS,
 }  # fmt: skip
 """Options of a decoder. All contractions of parameters take turns in one array, whose weights each port brings one after the other.
 A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one."""
@@ -31,8 +30,6 @@ def with_target(options: Mapping[str, Any], target: str, given: Collection[str])
     found = {**options, **{name: value for name, value in OF_DECODER.items() if name not in given}}
     if found["weight_ports"] == APART and "contractions" not in given:
         found["contractions"] = APART
-    if found["contractions"] == APART and "elements_per_port" not in given:
-        found["elements_per_port"] = PipelineOptions.elements_per_port
     if found["rows"] > 1 and "head" not in given:  # a prompt has launches of its own
         found["head"] = APART
     return found
