@@ -125,32 +125,6 @@ def test_the_search_gives_each_group_a_part(source: str, tmp_path: Path) -> None
     assert simulate(tmp_path / "out", optimisation=0).passed
 
 
-def test_ports_that_serve_two_tasks_each(tmp_path: Path) -> None:
-    """A word of a port is what a task takes in a cycle, and there are six tasks of `down`, more than ports of weights among eight:
-    three bring them. `up` and `gate` have two each, and ports of their own."""
-    sizes, lanes = {"24": "128", "36": "192"}, {"lanes = 12": "lanes = 64", "lanes = 3": "lanes = 4"}
-    model, said = MLP, COPIES
-    for old, new in sizes.items():
-        model = model.replace(old, new)
-    for old, new in lanes.items():
-        said = said.replace(old, new)
-    for name, parts in (("up", 2), ("gate", 2), ("down", 3)):
-        said, count = re.subn(f"({name}_matmul0 = .*copies = .)", rf"\1, parts = {parts}", said)
-        assert count == 1
-    (tmp_path / "mlp.py").write_text(model)
-    (tmp_path / "given.toml").write_text(said)
-    ports: list[int] = []
-    for elements, budget in ((1, "plan"), (2, "ports=8")):
-        options = PipelineOptions(
-            quantize="bits=8,group=64,activations=group", weight_ports="in-turn", contractions="shared",
-            elements_per_port=elements, budget=budget, schedule=str(tmp_path / "given.toml"),
-        )  # fmt: skip
-        compile_model(CompileRequest(f"{tmp_path / 'mlp.py'}:mlp", options=options), out := tmp_path / f"out{elements}")
-        ports.append(len(set(re.findall(r"bundle=(\w+)", (out / "kernel.cpp").read_text()))))
-        assert simulate(out, optimisation=0).passed
-    assert ports == [10, 8]
-
-
 GATED = """[stc.parallelism]
 up_max_abs = { lanes = 1, copies = 1 }
 up_scale = { lanes = 1, copies = 1 }
