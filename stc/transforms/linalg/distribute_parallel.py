@@ -83,7 +83,7 @@ def distribute(generic: linalg.GenericOp) -> None:
         distribute(part)
 
 
-def is_dealt(generic: linalg.GenericOp) -> bool:
+def _is_dealt(generic: linalg.GenericOp) -> bool:
     """Whether parts of it take iterations of a loop in turn."""
     return any(count > 1 for count in DEALT.of(generic) or ())
 
@@ -166,7 +166,7 @@ def _part(
     NAME.put(part, f"{name_of(generic)}_{number}")
     COPIES.put(part, (*copies[:loop], 1, *copies[loop + 1 :]))
     PORTS.drop(part)
-    left = ports if is_dealt(part) else [0 for _ in inputs]  # whose parts have slices of their own
+    left = ports if _is_dealt(part) else [0 for _ in inputs]  # whose parts have slices of their own
     if of_results or any(left):
         PORTS.put(part, (*left, of_results))
     for old, new in zip(generic.results, part.results, strict=True):
