@@ -382,7 +382,8 @@ def computations(
     behind = operations_behind_layers(function)
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
     if serving is not None and alike:
-        finished = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in finished.items()}
+        if serving.tasks > 1:
+            finished = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in finished.items()}
         finished |= {op: _sharing(finished[op], each, op, dealt[op], serving) for op, each in alike.items()}
     done = list(finished.values())
     makers = {reader: made[maker] for reader, maker in along.makers.items() if families[reader] == families[maker]}
@@ -395,7 +396,8 @@ def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, se
     extent = 1 if dealt is None else loops.extents[dealt]
     memory = tuple(each if each.follows is None else replace(each, is_dealt=True, serving=serving) for each in work.memory)
     shared = replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
-    return replace(shared, memory=memory, dealt_extent=extent, lane=work.lane.plus(SHARED_LANE))
+    lane = work.lane.plus(SHARED_LANE) if serving.tasks > 1 else work.lane
+    return replace(shared, memory=memory, dealt_extent=extent, lane=lane)
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:
@@ -580,15 +582,16 @@ be of designs for which 791,700 were expected. With 600 FFs 1,035,504 and 1,095,
 1,197,535 came to be."""
 
 CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
-"""Of a task where others share multipliers, in place of `CONTROL`. LUTs were fitted, with those of `SHARED_LANE`, to estimates of
-whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that share), and some 814,000 with two tasks at a port (408, 32;
-854,270, less eight that came to share none), where 734,613 were expected; 752,508 of qwen2.5-0.5b (375, 19) are 1 % more than
-expected now. FFs are those of gpt2-medium alone: 1,132,000, which were expected of the first, and some 1,226,000 of the second
+"""Of a task where others share multipliers, and ports serve several of these. Plans with one at each port came out right with
+`CONTROL`; with this, gpt2-medium took two searches, and up to 2 % more cycles. LUTs were fitted, with those of `SHARED_LANE`, to
+estimates of whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that share), and some 814,000 with two tasks at a port
+(408, 32; 854,270, less eight that came to share none), where 734,613 were expected; 752,508 of qwen2.5-0.5b (375, 19) are 1 % more
+than expected. FFs are those of gpt2-medium alone: 1,132,000, which were expected of the first, and some 1,226,000 of the second
 (1,276,687)."""
 
 SHARED_LANE = Counts(lut=94, ff=125)
-"""Of each lane of a task that shares its multipliers, beside what its product takes: what hands it activations and takes its sums
-apart, with FIFOs of all lanes at once."""
+"""Of each lane of a task that shares its multipliers then, beside what its product takes: what hands it activations and takes its
+sums apart, with FIFOs of all lanes at once."""
 
 BITS_OF_A_LUT = 2
 """Bits of an operand for which its FIFO and arrays take a LUT, and two FFs. With a LUT for each bit 791,063 LUTs were expected of
