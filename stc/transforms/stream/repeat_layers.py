@@ -21,7 +21,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.behind_layers import end_of_layers
 from stc.analysis.kernel_memory import bits_of
-from stc.analysis.loops import Bounds, constant_bounds, is_unrolled
+from stc.analysis.loops import Bounds, constant_bounds, integer_constant, is_unrolled
 from stc.analysis.task_graph import ends_of, streams_of, task_graph, tasks_of, units_of
 from stc.design_space.parallelism import PORT_BITS
 from stc.diagnostics import CompileError
@@ -573,14 +573,12 @@ def _loop_asked(branch: scf.IfOp) -> scf.ForOp | None:
     asked = branch.cond.owner
     if not isinstance(asked, arith.CmpiOp) or asked.predicate.value.data != 0:
         return None
-    index, wanted = asked.lhs, asked.rhs.owner
+    index, wanted = asked.lhs, integer_constant(asked.rhs)
     loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
-    if not isinstance(loop, scf.ForOp) or index is not loop.body.block.args[0] or not isinstance(wanted, arith.ConstantOp):
+    if not isinstance(loop, scf.ForOp) or index is not loop.body.block.args[0]:
         return None
     bounds = constant_bounds(loop)
-    if bounds is None or not isinstance(wanted.value, IntegerAttr):
-        return None
-    return loop if wanted.value.value.data in range(bounds.lower, bounds.upper, bounds.step) else None
+    return loop if bounds is not None and wanted in range(bounds.lower, bounds.upper, bounds.step) else None
 
 
 def _between(graph: nx.MultiDiGraph[str], first: str, last: str) -> set[str]:
