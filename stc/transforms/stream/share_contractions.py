@@ -229,9 +229,7 @@ class _Array:
         """One sum of each lane after the other."""
         first, (factor, weight, sum_) = self._first, self._first.kinds
         factors = _buffer(builder, "factors", factor, self._at_once)
-        words, sums, ready = (
-            _buffer(builder, name, kind, first.lanes) for name, kind in (("words", weight), ("sums", sum_), ("ready", sum_))
-        )
+        words, sums = (_buffer(builder, name, kind, first.lanes) for name, kind in (("words", weight), ("sums", sum_)))
         zero = builder.insert(arith.ConstantOp(first.zero)).result
         (_, term), inside = loop_nest(builder, [Loop(self._count, 1), Loop(first.terms, 1)], ["sum", "term"])
         STYLE.put(loop_at(inside), "frp")
@@ -252,15 +250,14 @@ class _Array:
             argument.replace_all_uses_with(value)
         for op in list(body.ops):
             if isinstance(op, Yielded):
-                for buffer in (sums, ready):
-                    point.insert(memref.StoreOp.get(op.operands[0], buffer, [lane]))
+                point.insert(memref.StoreOp.get(op.operands[0], sums, [lane]))
                 Rewriter.erase_op(op)
                 break
             op.detach()
             point.insert(op)
         done = where_equal(inside, [(term, first.terms - 1)])
         for part, port in enumerate(outs):
-            send(done, ready, index_constant(done, part * self._part), port)
+            send(done, sums, index_constant(done, part * self._part), port)
 
     def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The lanes of one sum after the other."""
