@@ -486,6 +486,10 @@ class Manifest:
                 return kernel
         raise KeyError(name)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a host tensor of that name."""
+        return any(tensor.name == name for tensor in self.tensors)
+
     def tensor(self, name: str) -> HostTensor:
         """The host tensor of that name; KeyError where there is none."""
         for tensor in self.tensors:

@@ -131,8 +131,9 @@ class LanguageModel:
                 raise CompileError(what, where=self.manifest.name, accepted=f"positions 0 to {last}")
             at = position + np.arange(project.rows)
             x = self._embedded(tokens, at) if x is None else x
-            mask = self._mask(layer.kind, position, project)
-            inputs = {"x": x, "mask": mask, POSITION: np.asarray(position, np.int32), **self._rows_of(layer.kind, at)}
+            inputs = {"x": x, POSITION: np.asarray(position, np.int32), **self._rows_of(layer.kind, at)}
+            if self._accelerators[project.folder].manifest.has("mask"):
+                inputs["mask"] = self._mask(layer.kind, position, project)
             buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
             found = self._accelerators[project.folder](inputs, {**parameters[stage], **buffers}, resident=own.keys())
             x = found["y"]

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +68,10 @@ class PositionTables:
         """How many positions before its own a row may see at most: those of its window, or all; 1 at least."""
         firsts = np.argmax(np.isfinite(self.mask), 1)
         return max(1, int((np.arange(len(firsts)) - firsts).max()))
+
+    def opens(self, reach: int) -> bool:
+        """Whether each row may see itself and `reach` positions before it, or all that there are, and nothing is added to scores."""
+        return all(not row[max(place - reach, 0) : place + 1].any() for place, row in enumerate(self.mask))
 
     def inputs_at(self, position: int, rows: int, own: int, reach: int | None = None) -> dict[str, np.ndarray]:
         """The inputs of a cached layer for `rows` tokens from `position` on, which are all inside: `mask` [1, 1, rows, columns],
@@ -144,7 +148,8 @@ class CausalModel:
 
         `x` [1, rows, hidden], `cached_layer.cache_names` [1, heads, max_seq, entries] and what `tables` gives; it returns
         `cached_layer.outputs`. The cache's rows from the position on are zero. `window`: it reads no more rows of the cache than
-        may be seen, from the first on: whoever calls it moves those of a position there. `stored`: how the caches store rows.
+        may be seen, from the first on: whoever calls it moves those of a position there; of one row it then takes no `mask`, where
+        that would add nothing. `stored`: how the caches store rows.
         `in_integers`: attention computes its products by these rows, which are int8.
         """
         if not 1 <= rows <= self.max_seq - 2:  # of one earlier row there would be no loop that runs less often
@@ -169,6 +174,8 @@ class CausalModel:
         layer = DecoderLayer(module, {HIDDEN: x, **inputs, **rest}, path)
         if in_integers:
             self._attend_in_integers(layer)
+        if window and rows == 1 and self.tables(index).opens(reach):
+            layer = _unmasked(layer)
         return layer
 
     def _attend_in_integers(self, layer: DecoderLayer) -> None:
@@ -193,16 +200,18 @@ class CausalModel:
         rows = layer.inputs[HIDDEN].shape[1]
         pos = Symbol(POSITION, self.max_seq - rows)
         caches = cache_names(stored)
-        shapes = {name: tuple(layer.inputs[name].shape) for name in (*caches, MASK)}
+        shapes = {name: tuple(value.shape) for name, value in layer.inputs.items()}
         tables = self.tables(index)
         reach = min(pos.maximum, tables.reach) if sized else pos.maximum
         seen, begin = least_of(pos, reach), largest_of(sum_of(pos, -reach), 0)
         sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], seen, shapes[name][3]) for name in caches}
-        sizes[MASK] = (*shapes[MASK][:3], sum_of(seen, rows))
+        if MASK in shapes:
+            sizes[MASK] = (*shapes[MASK][:3], sum_of(seen, rows))
 
         def at(values: Mapping[str, int]) -> dict[str, np.ndarray]:
             position = values[POSITION]
-            return tables.inputs_at(position, rows, value_at(seen, values) if sized else reach, reach)
+            found = tables.inputs_at(position, rows, value_at(seen, values) if sized else reach, reach)
+            return {name: array for name, array in found.items() if name in shapes}
 
         appends = {key: Append(name, into, 2, pos) for key, (into, name) in updates(stored).items()}
         begins: dict[str, tuple[Size, ...]] = {} if begin == 0 else dict.fromkeys(caches, (0, 0, begin, 0))
@@ -381,6 +390,17 @@ def _head_of(model: PreTrainedModel) -> torch.nn.Module:
     """What is behind the last layer, with the linear layer of all models under its name."""
     output = model.get_output_embeddings()
     return torch.nn.ModuleDict({} if output is None else {HEAD: output})
+
+
+def _unmasked(layer: DecoderLayer) -> DecoderLayer:
+    """The layer without its mask, which adds nothing; as it is where a mask is needed, or does more than that."""
+    inputs = {name: value for name, value in layer.inputs.items() if name != MASK}
+    try:
+        with torch.no_grad():
+            found, expected = layer.module(**inputs), layer.module(**layer.inputs)
+    except MODEL_ERRORS:
+        return layer
+    return replace(layer, inputs=inputs) if all(torch.equal(found[name], expected[name]) for name in expected) else layer
 
 
 def _structure(module: torch.nn.Module) -> frozenset[tuple[str, torch.Size]]:
