@@ -72,20 +72,19 @@ PortKey: TypeAlias = tuple[bool, str | int]
 @dataclass(frozen=True)
 class MemoryOperand:
     """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? Do their parts (`is_dealt`)?
-    `at_once`: how many lanes of it
-    a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own.
-    `is_written`: whether it is made, not read. `follows`: the tensors that ports which bring it bring before it, if one of them has
-    the time; None: its ports are its own. `part`: of the time that a port has, what moving it for one copy takes at most, so that
-    one does for several in turn; of what is made, one for all or none. `input`: which one of the computation's, None: a result.
-    `joins`: whether it leaves by a port that brings something else, if one is enough. `serving`: how ports bring it to tasks of
-    contractions that share multipliers."""
+    `at_once`: how many lanes of it a port brings, None where it does not come lanes wide. `shared`: the number of the port that it
+    shares, None: its own. `is_written`: whether it is made, not read. `follows`: the tensors, or numbers of ports that several
+    share, that ports which bring it bring before it, if one of them has the time; None: its ports are its own. `part`: of the time
+    that a port has, what moving it for one copy takes at most, so that one does for several in turn; of what is made, one for all
+    or none. `input`: which one of the computation's, None: a result. `joins`: whether it leaves by a port that brings something
+    else, if one is enough. `serving`: how ports bring it to tasks of contractions that share multipliers."""
 
     tensor: str
     is_divided: bool
     at_once: int | None
     shared: int | None = None
     is_written: bool = False
-    follows: frozenset[str] | None = None
+    follows: frozenset[str | int] | None = None
     is_dealt: bool = False
     part: Fraction = Fraction(1)
     input: int | None = None
@@ -241,7 +240,8 @@ class MemoryPorts:
             for operand in work.memory:
                 users.setdefault(operand.key, []).append((work.name, operand))
         operands = [operand for work in works for operand in work.memory]
-        before = {each.key: [(False, name) for name in each.follows] for each in operands if each.follows is not None}
+        first: dict[PortKey, Sequence[PortKey]] = {each.key: () for each in operands if each.shared is not None}
+        before = first | {each.key: [(False, name) for name in each.follows] for each in operands if each.follows is not None}
         return cls(users, {key: _ports_needed(using, plan) for key, using in users.items()}, before)
 
     @cached_property
@@ -424,11 +424,13 @@ WAITS_FOR_ALL = 1.0
 def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]:
     """`works`, in topological order, where ports bring `parameters` that do not share one otherwise in turn (`load-in-turn`).
 
-    `parameters`: by name, the type of their entries, which those that share a port have in common.
+    `parameters`: by name, the type of their entries, which those that share a port have in common. What waits for all that read
+    what shares a port otherwise may come behind that, through it.
 
     A computation then waits until all is read that its ports bring before what it reads: until those have ended that it waits for
     and that read such.
     """
+    small = _sharing_otherwise(works, parameters)
     behind: dict[str, dict[str, None]] = {}
     read: dict[str, set[str]] = {}
     made: list[Work] = []
@@ -439,9 +441,19 @@ def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]
         own = [each for each in work.memory if each.tensor in parameters and each.shared is None and not each.is_written]
         read[work.name] = {each.tensor for each in own}
         earlier = [name for other in before for name in read[other]]
-        follows = {each.tensor: frozenset(it for it in earlier if parameters[it] == parameters[each.tensor]) for each in own}
+        over = [number for number, (readers, _) in small.items() if readers <= before.keys()]
+        kinds = {**parameters, **{number: small[number][1] for number in over}}
+        follows = {each.tensor: frozenset(it for it in (*earlier, *over) if kinds[it] == kinds[each.tensor]) for each in own}
         memory = tuple(replace(each, follows=follows[each.tensor]) if each in own else each for each in work.memory)
-        awaited = frozenset[str]().union(*follows.values())
+        awaited = frozenset[str | int]().union(*follows.values())
         waits = [Dependence(other, WAITS_FOR_ALL, WAITS_FOR_ALL, WAITS_FOR_ALL) for other in before if read[other] & awaited]
         made.append(replace(work, memory=memory, after=(*work.after, *waits)))
     return made
+
+
+def _sharing_otherwise(works: Sequence[Work], parameters: Mapping[str, str]) -> dict[int, tuple[set[str], str]]:
+    """By the number of the port that small `parameters` share: which of `works` read what comes through it, and the type of
+    entries."""
+    read = [(work.name, each.shared, each.tensor) for work in works for each in work.memory if not each.is_written]
+    kinds = {number: parameters[name] for _, number, name in read if number is not None and name in parameters}
+    return {number: ({work for work, other, _ in read if other == number}, kind) for number, kind in kinds.items()}

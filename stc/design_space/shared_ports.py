@@ -11,7 +11,7 @@ from stc.platforms.memories import memory_cost
 
 Name = TypeVar("Name", bound=Hashable)
 
-Words: TypeAlias = tuple[int, str, bool]
+Words: TypeAlias = tuple[int, str]
 
 LATENCY_CYCLES = 100
 """Until the first word is there."""
@@ -20,19 +20,17 @@ LATENCY_CYCLES = 100
 @dataclass(frozen=True)
 class Packed:
     """A tensor in external memory: `size` bytes in words of `word_bits`, whose entries are of type `scalar`. `is_awaited`: whether
-    a launch begins or ends with it, as with its inputs and results. `is_last`: whether it is of what follows the last layer, which
-    is not put together with what layers have."""
+    a launch begins or ends with it, as with its inputs and results."""
 
     size: int
     word_bits: int
     scalar: str = "f32"
     is_awaited: bool = False
-    is_last: bool = False
 
     @property
     def words(self) -> Words:
         """What words have in common that come through one port."""
-        return self.word_bits, self.scalar, self.is_last
+        return self.word_bits, self.scalar
 
     @property
     def part(self) -> int:

@@ -6,12 +6,10 @@ from collections.abc import Container, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
-from stc.analysis.behind_layers import is_read_behind_layers, operations_behind_layers
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.platforms.platform import ExternalMemory
@@ -54,15 +52,11 @@ def joining_results(results: Iterable[SSAValue], alone: Iterable[SSAValue], memo
     most = max((packed.size for packed in (*free, *written.values())), default=0)
     found = set[SSAValue]()
     for result, packed in written.items():
-        fits = (each for each in free if _word(each) == _word(packed) and each.size + packed.size <= most)
+        fits = (each for each in free if each.words == packed.words and each.size + packed.size <= most)
         if (port := next(fits, None)) is not None:
             free.remove(port)
             found.add(result)
     return found
-
-
-def _word(packed: Packed) -> tuple[int, str]:
-    return packed.word_bits, packed.scalar
 
 
 def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:
@@ -79,24 +73,13 @@ def _packed(
 ) -> dict[SSAValue, Packed]:
     """By value, of those that are tensors, of one function."""
     tensors = [value for value in values if tensor_bytes(value.type)]
-    behind = _behind_layers(tensors[0]) if tensors else set()
-    last = {value for value in tensors if value.owner in behind or is_read_behind_layers(value, behind)}
-    return {value: _words(value, value not in parameters, value in last, memory.word_bits) for value in tensors}
+    return {value: _words(value, value not in parameters, memory.word_bits) for value in tensors}
 
 
-def _behind_layers(value: SSAValue) -> set[Operation]:
-    """What follows the layers in the function of `value`."""
-    op = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
-    while op is not None and not isinstance(op, func.FuncOp):
-        op = op.parent_op()
-    return set() if op is None else operations_behind_layers(op)
-
-
-def _words(value: SSAValue, is_awaited: bool, is_last: bool, port_bits: int) -> Packed:
+def _words(value: SSAValue, is_awaited: bool, port_bits: int) -> Packed:
     """A tensor as memory will have it, estimated before it is packed: words as wide as the last dimension lets them be."""
     assert isa(value.type, TensorType)
     shape, bits = value.type.get_shape(), bits_of(value.type.element_type)
     last = shape[-1] if shape else 1
-    return Packed(
-        tensor_bytes(value.type), bits * min(last & -last, port_bits // bits), str(value.type.element_type), is_awaited, is_last
-    )
+    word_bits = bits * min(last & -last, port_bits // bits)
+    return Packed(tensor_bytes(value.type), word_bits, str(value.type.element_type), is_awaited)

@@ -91,13 +91,15 @@ def test_a_computation_waits_for_all_that_its_ports_bring_before():
     first, between, last, beside = in_turns(works, dict.fromkeys("abcd", "f32"))
     assert first.memory[0].follows == frozenset() == beside.memory[0].follows
     assert between.memory[0].follows is None and between.after == works[1].after  # its tensor shares a port with small ones
-    assert last.memory[0].follows == {"a"}
+    assert last.memory[0].follows == {"a", 0}  # all that read what comes through that port are over
     assert last.after == (*works[2].after, Dependence("first", 1.0, 1.0, 1.0))
     plan = {each.name: Parallelism(1, 1) for each in works} | {"last": Parallelism(1, 4)}
     assert MemoryPorts.of(works, plan).count == 1 + 1 + 4 + 1
     turned = MemoryPorts.of([first, between, last, beside], plan)
-    assert turned.count == 4 + 1 + 1
-    assert turned.changed([last], {**plan, "last": Parallelism(1, 2)}).count == 2 + 1 + 1
+    assert turned.count == 4 + 1
+    assert turned.changed([last], {**plan, "last": Parallelism(1, 2)}).count == 2 + 1
+    beside_too = in_turns([*works, work("later", "e", shared=0)], dict.fromkeys("abcde", "f32"))
+    assert beside_too[2].memory[0].follows == {"a"}  # another may still read there
     assert in_turns(works, {"d": "f32"})[2].memory == works[2].memory
     unlike = in_turns(works, {"a": "i8", "c": "f32"})[2]
     assert unlike.memory[0].follows == frozenset()  # words of one type share a port

@@ -70,7 +70,7 @@ class PositionTables:
         return max(1, int((np.arange(len(firsts)) - firsts).max()))
 
     def opens(self, reach: int) -> bool:
-        """Whether each row may see itself and `reach` positions before it, or all that there are, and nothing is added to scores."""
+        """Whether a row may see itself and `reach` positions before it, or all that there are, and nothing is added to scores."""
         return all(not row[max(place - reach, 0) : place + 1].any() for place, row in enumerate(self.mask))
 
     def inputs_at(self, position: int, rows: int, own: int, reach: int | None = None) -> dict[str, np.ndarray]:

@@ -21,12 +21,14 @@ from stc.transforms.dataflow.slices import ports_of_slice
 
 @dataclass(frozen=True)
 class _Small:
-    """An operand that will share a port: its number, bytes, bits of a token, and what operands of one port have in common."""
+    """An operand that will share a port: its number, bytes, bits of a token, and what entries those of one port have. `is_last`:
+    whether it is read behind the last layer."""
 
     index: int
     size: int
     token: int
-    group: tuple[bool, str]
+    scalar: str
+    is_last: bool
 
 
 def narrow_words(
@@ -39,7 +41,8 @@ def narrow_words(
     """Bits of the words of operands, by index, that may be narrower than `words`, as wide as they can be; None: not asked.
 
     A port of narrow words takes longer for as many bytes; it may take as long as each other port, if those that are no parameters'
-    have theirs and the rest of all parameters is spread evenly: of layers, or of what follows the last. What one port will bring
+    have theirs and the rest of all parameters is spread evenly: of layers, and of what follows the last. Where a large one follows
+    these, they have the widest: it comes behind them through their port (`load-in-turn`). What one port will bring
     to several copies (`interleave-loads`) is no small one for long. What else is given, but for what is `apart`, has words as
     narrow where its tokens are no wider: it shares the port.
     """
@@ -48,7 +51,7 @@ def narrow_words(
     asked = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value not in apart]
     last = {port for port in (*known, *asked) if is_read_behind_layers(port, behind)}
     small = [
-        _Small(port.index, tensor_bytes(kind), _token_bits(port, kind), (port in last, str(kind.element_type.element_type)))
+        _Small(port.index, tensor_bytes(kind), _token_bits(port, kind), _scalar(kind), port in last)
         for port in asked
         if (kind := words[port.index]) is not None and _is_small(kind, memory)
         if not _is_for_shared(port) and ports_of_slice(kernel.inputs[port.index]) is None
@@ -57,14 +60,22 @@ def narrow_words(
     others = [each for each in small if each not in given]
     ports = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
     narrow: dict[int, int] = {}
-    for group in dict.fromkeys(each.group for each in given):
-        own = [each for each in given if each.group == group]
-        total = sum(_bytes(kernel, port) for port in known if (port in last) == group[0])
-        bits = narrow_word(sum(each.size for each in own), total // max(1, memory.max_ports - ports), memory.word_bits)
+    followed = {_scalar(kind) for port in last if (kind := words[port.index]) is not None and not _is_small(kind, memory)}
+    for scalar in dict.fromkeys(each.scalar for each in given):
+        own = [each for each in given if each.scalar == scalar]
+        bits = memory.word_bits if scalar in followed else 0
+        for is_last in {each.is_last for each in own}:
+            size = sum(each.size for each in own if each.is_last == is_last)
+            total = sum(_bytes(kernel, port) for port in known if (port in last) == is_last)
+            bits = max(bits, narrow_word(size, total // max(1, memory.max_ports - ports), memory.word_bits))
         widest = min(memory.word_bits, max(bits, *(each.token for each in own)))  # words of a port are alike
-        beside = [each for each in others if each.group == group and each.token <= widest]
+        beside = [each for each in others if each.scalar == scalar and each.token <= widest]
         narrow |= {each.index: widest for each in (*own, *beside) if len(own) + len(beside) > 1}
     return narrow
+
+
+def _scalar(kind: TensorType[VectorType]) -> str:
+    return str(kind.element_type.element_type)
 
 
 def _token_bits(port: BlockArgument, kind: TensorType[VectorType]) -> int:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.task_graph import computing_reader, ends_of, tasks_behind
+from stc.analysis.task_graph import computing_reader, ends_of, tasks_behind, tasks_of
 from stc.design_space.turns import after_all, chains
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
-from stc.transforms.stream.flat_loads import FlatLoad, dealing_loads
+from stc.dialects.stream import CreateOp
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -30,8 +32,8 @@ class LoadInTurn(ModulePass):
     did, into the same streams: only when changes. What the next loads has no port before the one before has all its words, so FIFOs
     that loads fill ahead fill later.
 
-    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too. What
-    `share-ports` has put together, caches, inputs, and what several read keep theirs.
+    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too, and so does what
+    brings small ones for several (`share-ports`), as a whole. Caches, inputs alone, and what several read keep theirs.
 
         dataflow.task @load_up ins(%m = %up : memref<64x...>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_down ins(%m = %down : memref<64x...>) outs(%o = %t : ...) kind load {...}
@@ -46,31 +48,47 @@ class LoadInTurn(ModulePass):
             parameters = host_values(function)
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
                 names = symbols_of(kernel)
-                may_share = {value for value in kernel.inputs if value in parameters} - {kernel.inputs[at] for at in kernel.updated}
-                loads = [load for load in dealing_loads(kernel, may_share) if not _is_forked(load)]
+                loads = [load for load in _loads(kernel, parameters) if not _is_forked(load)]
                 for row in [row for row in _rows(kernel, loads) if len(row) > 1]:
-                    _merge(min(row, key=loads.index).task, row, names)
+                    _merge(min(row, key=loads.index), row, names)
 
 
-def _is_forked(load: FlatLoad) -> bool:
-    return any(ends_of(out.result)[1].kind == TaskKind.FORK for out in load.outs)
+def _loads(kernel: KernelOp, parameters: Container[SSAValue]) -> Iterator[TaskOp]:
+    """The tasks that alone read `parameters`, one or with others (also inputs) that share a port, in streams of their own."""
+    updated = {kernel.inputs[at] for at in kernel.updated}
+    for task in tasks_of(kernel):
+        ports = [port for port in task.ins if isinstance(port, BlockArgument) and isa(port.type, MemRefType) and port.has_one_use()]
+        read = {kernel.inputs[port.index] for port in ports}
+        is_load = task.kind == TaskKind.LOAD and all(isinstance(out.owner, CreateOp) for out in task.outs)
+        if is_load and len(ports) == len(task.ins) and updated.isdisjoint(read) and any(value in parameters for value in read):
+            yield task
 
 
-def _rows(kernel: KernelOp, loads: Sequence[FlatLoad]) -> list[list[FlatLoad]]:
+def _word(port: SSAValue) -> str:
+    assert isa(port.type, MemRefType)
+    return str(port.type.element_type)
+
+
+def _is_forked(load: TaskOp) -> bool:
+    return any(ends_of(out)[1].kind == TaskKind.FORK for out in load.outs)
+
+
+def _rows(kernel: KernelOp, loads: Sequence[TaskOp]) -> list[list[TaskOp]]:
     """The `loads` that share a port, in turn."""
     behind = tasks_behind(kernel)
     order = {task: at for at, task in enumerate(behind)}
-    readers = {load: {computing_reader(out.result) for out in load.outs} for load in loads}
-    words = {load: str(load.words.element_type) for load in loads}
+    readers = {load: {computing_reader(out) for out in load.outs} for load in loads}
+    words = {load: _word(load.ins[0]) for load in loads}
     in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
-    sizes, served = {load: tensor_bytes(load.words) for load in in_order}, {load: len(load.outs) for load in in_order}
-    return chains(sizes, after_all(readers, behind, words), served)
+    sizes = {load: sum(tensor_bytes(port.type) for port in load.ins) for load in in_order}
+    return chains(sizes, after_all(readers, behind, words), {load: len(load.outs) for load in in_order})
 
 
-def _merge(first: TaskOp, row: Sequence[FlatLoad], names: UniqueNames) -> None:
+def _merge(first: TaskOp, row: Sequence[TaskOp], names: UniqueNames) -> None:
     """One task for the loads of a row, where the `first` of them stands in the kernel: before all readers."""
     assert first.parent is not None
-    for out in [out for load in row for out in load.outs]:
+    for out in [out.owner for load in row for out in load.outs]:
+        assert isinstance(out, CreateOp)
         out.detach()
         first.parent.insert_op_before(out, first)
-    in_turn([load.task for load in row], names.fresh("load_in_turn"), TaskKind.LOAD, InsertPoint.before(first))
+    in_turn(row, names.fresh("load_in_turn"), TaskKind.LOAD, InsertPoint.before(first))

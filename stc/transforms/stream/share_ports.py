@@ -28,7 +28,7 @@ from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.flat_loads import FlatLoad, arriving_words, flat_loads
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.loops import loop_nest
-from stc.transforms.stream.mark_behind_layers import mark_behind_layers
+from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -43,7 +43,7 @@ class SharePorts(ModulePass):
     says `stc.design_space.shared_ports`. What the kernel updates in place keeps its port, and what is read in part, or by
     contractions that share their multipliers (`stc.shared`): who they are follows from whose words come in turn. As small a result
     is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
-    (`stc.behind_layers`) is put together with its like alone.
+    (`stc.behind_layers`) comes behind what layers have, through the same port.
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `layers` (default 1): how many a launch will
     compute (`repeat-layers`). Of more than one, what goes from layer to layer keeps its port, and so do results: one task brings
@@ -84,11 +84,11 @@ class SharePorts(ModulePass):
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
 
-def packed_words(words: MemRefType, is_awaited: bool, is_last: bool = False) -> Packed:
+def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
     """What the rule has to know of a memory of words."""
     size, word = tensor_bytes(words), words.element_type
     assert isinstance(word, VectorType)
-    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited, is_last)
+    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited)
 
 
 def _groups(
@@ -99,7 +99,7 @@ def _groups(
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     own = [load for load in flat_loads(kernel, may_share) if not shares_multipliers(computing_reader(load.out.result))]
     by_reader = {
-        load: packed_words(load.words, kernel.inputs[load.port] not in parameters, BEHIND_LAYERS.on(load.task))
+        load: packed_words(load.words, kernel.inputs[load.port] not in parameters)
         for load in sorted(own, key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
@@ -115,8 +115,11 @@ def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> N
     body = Builder(InsertPoint.at_end(block))
     for load, memory, out in zip(loads, block.args[: len(loads)], block.args[len(loads) :], strict=True):
         memory.name_hint, out.name_hint = load.name, f"{load.name}_words"
+        before = set(block.ops)
         index, inner = _each_word(body, load.words)
         inner.insert(stream.WriteOp(inner.insert(memref.LoadOp.get(memory, [index])).res, out))
+        if BEHIND_LAYERS.on(load.task):
+            mark_operations_behind_layers(op for op in block.ops if op not in before)
     body.insert(YieldOp())
     load_shared = around.insert(TaskOp(names.fresh("load_shared"), ports, arriving, block, [], kind=TaskKind.LOAD))
     if all(BEHIND_LAYERS.on(load.task) for load in loads):
@@ -162,7 +165,7 @@ def _stores_in_turn(kernel: KernelOp, total: int, memory: ExternalMemory) -> lis
         store = next(iter(users)) if len(users) == 1 else None
         if place is None and isinstance(store, TaskOp) and store.kind == TaskKind.STORE and len(store.operands) == 2:
             assert isa(value.type, MemRefType)
-            packed[store] = packed_words(value.type, True, BEHIND_LAYERS.on(store))
+            packed[store] = packed_words(value.type, True)
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     in_order = {op: packed[op] for op in sorted(packed, key=position.__getitem__)}
     return shared_ports(in_order, total, memory.max_ports, memory.word_bits)
