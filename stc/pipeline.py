@@ -254,7 +254,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # What widens the factors of attention goes into its products: else a reshape may come in between.
     widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
     beside = f" tasks={tasks}" + _words(options, " port-bits") if (tasks := _tasks_of_weights(options)) else ""
-    quantize = (f'quantize-linear{{format="{options.quantize}"{beside}}}', *widened) if options.quantize else ()
+    padded = (f'pad-hidden{{format="{options.quantize}"{beside}}}',) if tasks else ()
+    quantize = (*padded, f'quantize-linear{{format="{options.quantize}"{beside}}}', *widened) if options.quantize else ()
     several = options.units != PipelineOptions.units or options.contractions == SHARED
     units = (f'assign-units{{strategy="{options.units}"{scheduled}}}',) if several else ()
     depths = (

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
-from stc.design_space.shared_ports import Packed, shared_ports
+from stc.design_space.shared_ports import Packed, is_small, shared_ports
 from stc.platforms.platform import ExternalMemory
 
 Key = TypeVar("Key", bound=Hashable)
@@ -44,15 +44,29 @@ def shared_parts(
     return {value: number for (value, half), number in numbers.items() if (value, 1 - half) in numbers}
 
 
-def joining_results(results: Iterable[SSAValue], alone: Iterable[SSAValue], memory: ExternalMemory) -> set[SSAValue]:
+def joining_results(
+    results: Iterable[SSAValue],
+    alone: Iterable[SSAValue],
+    shared: Mapping[SSAValue, int],
+    read: Iterable[SSAValue],
+    memory: ExternalMemory,
+) -> set[SSAValue]:
     """Those of `results`, none of which is an update in place, that will leave by a port that brings one of `alone`, tensors that
-    share theirs with no other: each of equal words, and both together no more than the largest (`stc.analysis.memory_ports`)."""
-    free = sorted(_packed(alone, memory).values(), key=lambda packed: packed.size)
+    share theirs with no other, or those that are `shared`, which have a number in common: each of equal words, and both together no
+    more than the largest tensor, of results or `read` (`stc.analysis.memory_ports`). Small ones do not count on the latter, whose
+    words may be narrower."""
+    together: dict[int, Packed] = {}
+    for value, packed in _packed(shared, memory).items():
+        before = together.get(shared[value], replace(packed, size=0))
+        together[shared[value]] = replace(packed, size=before.size + packed.size)
+    wide = [*together.values()]
+    free = sorted((*_packed(alone, memory).values(), *wide), key=lambda packed: packed.size)
     written = _packed(results, memory)
-    most = max((packed.size for packed in (*free, *written.values())), default=0)
+    most = max((*(tensor_bytes(value.type) for value in read), *(packed.size for packed in written.values())), default=0)
     found = set[SSAValue]()
     for result, packed in written.items():
-        fits = (each for each in free if each.words == packed.words and each.size + packed.size <= most)
+        possible = [each for each in free if each not in wide or not is_small(packed, memory.word_bits)]
+        fits = (each for each in possible if each.words == packed.words and each.size + packed.size <= most)
         if (port := next(fits, None)) is not None:
             free.remove(port)
             found.add(result)

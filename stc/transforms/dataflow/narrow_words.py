@@ -42,8 +42,8 @@ def narrow_words(
 
     A port of narrow words takes longer for as many bytes; it may take as long as each other port, if those that are no parameters'
     have theirs and the rest of all parameters is spread evenly: of layers, and of what follows the last. Where a large one follows
-    these, they have the widest: it comes behind them through their port (`load-in-turn`). What one port will bring
-    to several copies (`interleave-loads`) is no small one for long. What else is given, but for what is `apart`, has words as
+    these, they have the widest: it comes behind them through their port (`load-in-turn`), or leaves by that. What one port will
+    bring to several copies (`interleave-loads`) is no small one for long. What else is given, but for what is `apart`, has words as
     narrow where its tokens are no wider: it shares the port.
     """
     behind = operations_behind_ends(kernel.body.block)
@@ -61,6 +61,8 @@ def narrow_words(
     ports = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
     narrow: dict[int, int] = {}
     followed = {_scalar(kind) for port in last if (kind := words[port.index]) is not None and not _is_small(kind, memory)}
+    if last:
+        followed |= _large_results(kernel, memory)
     for scalar in dict.fromkeys(each.scalar for each in given):
         own = [each for each in given if each.scalar == scalar]
         bits = memory.word_bits if scalar in followed else 0
@@ -72,6 +74,14 @@ def narrow_words(
         beside = [each for each in others if each.scalar == scalar and each.token <= widest]
         narrow |= {each.index: widest for each in (*own, *beside) if len(own) + len(beside) > 1}
     return narrow
+
+
+def _large_results(kernel: KernelOp, memory: ExternalMemory) -> set[str]:
+    """What entries those results have that are no small ones, and update nothing."""
+    kinds = [value.type for value, place in zip(kernel.results, kernel.places, strict=True) if place is None]
+    tensors = [kind for kind in kinds if isinstance(kind, TensorType)]
+    large = [kind for kind in tensors if not is_small(Packed(tensor_bytes(kind), memory.word_bits), memory.word_bits)]
+    return {str(kind.element_type) for kind in large}
 
 
 def _scalar(kind: TensorType[VectorType]) -> str:

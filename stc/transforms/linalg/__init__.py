@@ -19,6 +19,7 @@ LINALG_PASSES = passes_of(
         "fold-transposes": "FoldTransposesPass",
         "recognize-quantization": "RecognizeQuantization",
         "narrow-factors": "NarrowFactors",
+        "pad-hidden": "PadHidden",
         "quantize-linear": "QuantizeLinear",
         "propagate-reshapes": "PropagateReshapesPass",
         "fuse-elementwise": "FuseElementwisePass",

@@ -363,7 +363,8 @@ def computations(
     stored = leaving if layers == 1 else ()
     names.stores = shared_parts(stored, whole, parameters, platform.memory)
     if layers > 1:  # which are one kernel: several may not count on it
-        names.joining = joining_results(leaving, _alone(whole, parameters, names.ports, inputs, in_turn), platform.memory)
+        alone = _alone(whole, parameters, names.ports, inputs, in_turn)
+        names.joining = joining_results(leaving, alone, names.ports, whole, platform.memory)
     works = {
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
@@ -576,7 +577,7 @@ def _lane_loop(generic: GenericOp) -> int | None:
     return loops.output_dims[0][-1] if loops.output_dims[0] else None
 
 
-CONTROL = Counts(lut=520, ff=825)
+CONTROL = Counts(lut=520, ff=780)
 """Of a task, its FIFOs and those beside it. LUTs were fitted to gpt2-medium in W4A8, in steps between 450 and 520, by what came to
 be of designs for which 791,700 were expected. With 600 FFs 1,035,504 and 1,095,001 were expected of two, of which 1,115,498 and
 1,197,535 came to be."""

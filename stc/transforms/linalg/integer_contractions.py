@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -61,6 +61,26 @@ def product_sum(generic: GenericOp) -> ProductSum | None:
     if reduction not in first.loops or reduction not in second.loops or not {*kept} <= {*first.loops, *second.loops}:
         return None
     return ProductSum(generic, first, second, kept, reduction)
+
+
+def linear_of(generic: GenericOp, known: Container[SSAValue]) -> ProductSum | None:
+    """What a generic sums up, where that is products of activations, which come first, and weights among the values `known` to the
+    host."""
+    read = product_sum(generic)
+    if read is None or (read.first.value in known) is (read.second.value in known):
+        return None
+    return read if read.second.value in known else replace(read, first=read.second, second=read.first)
+
+
+def rows(linear: ProductSum) -> int:
+    """Sums for one row of activations."""
+    extents = zip(linear.second.loops, shape_of(linear.second.value), strict=True)
+    return prod(extent for loop, extent in extents if loop != linear.reduction)
+
+
+def is_of_one_row(linear: ProductSum) -> bool:
+    """Whether there is one row of activations."""
+    return prod(shape_of(linear.generic.results[0])) == rows(linear)
 
 
 Factor = Along | FloatAttr | IntegerAttr

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
@@ -36,7 +35,9 @@ from stc.transforms.linalg.integer_contractions import (
     ProductSum,
     Quantised,
     as_f32,
-    product_sum,
+    is_of_one_row,
+    linear_of,
+    rows,
 )
 
 _BYTE = IntegerType(8)
@@ -99,8 +100,8 @@ class QuantizeLinear(FindingPass):
             count, size = _groups(linear, chosen)
             key = linear.first.value, size
             counts[key] = count
-            words[key] = words.get(key, 0) + -(-_rows(linear) * chosen.bits // self.port_bits)
-        single = {linear.first.value for linear, _ in linears if prod(shape_of(linear.generic.results[0])) == _rows(linear)}
+            words[key] = words.get(key, 0) + -(-rows(linear) * chosen.bits // self.port_bits)
+        single = {linear.first.value for linear, _ in linears if is_of_one_row(linear)}
         return {key: filled_groups(counts[key], words[key], self.tasks) if key[0] in single else counts[key] for key in counts}
 
 
@@ -109,20 +110,12 @@ class QuantizeLinear(FindingPass):
 
 def _linears(generics: Sequence[GenericOp], known: set[SSAValue]) -> list[ProductSum]:
     """The contractions of `generics` with weights that are among the values `known` to the host."""
-    return [found for generic in generics if (found := _linear(generic, known)) is not None]
+    return [found for generic in generics if (found := linear_of(generic, known)) is not None]
 
 
 def _of_integers(module: ModuleOp) -> set[str]:
     """The modules that compute on integers before: a path may except them."""
     return {MODULE.of(generic) or "" for generic in generics_in(module) if generic.body.block.args[-1].type == i32}
-
-
-def _linear(generic: GenericOp, known: set[SSAValue]) -> ProductSum | None:
-    """Activations first, weights second."""
-    read = product_sum(generic)
-    if read is None or (read.first.value in known) is (read.second.value in known):
-        return None
-    return read if read.second.value in known else replace(read, first=read.second, second=read.first)
 
 
 def _layer(linear: ProductSum) -> str:
@@ -135,11 +128,6 @@ def _layer(linear: ProductSum) -> str:
 def _groups(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
     """How many groups the reduction has, and how long each is."""
     return chosen.groups(dict(_extents(linear.second))[linear.reduction])
-
-
-def _rows(linear: ProductSum) -> int:
-    """Sums for one row of activations."""
-    return prod(extent for loop, extent in _extents(linear.second) if loop != linear.reduction)
 
 
 def _extents(tensor: Along) -> Iterable[tuple[int, int]]:
