@@ -1,7 +1,7 @@
 // RUN: stc-opt %s -p share-contractions --check-semantics=7 | filecheck %s
 
 // %down waits for %up, and its weights come through the same port: both compute on the multipliers of @array, 2 sums of each lane and
-// then 3, whose lanes one task takes apart. %other has another number of terms, and keeps its own.
+// then 3, which leave one lane after the other. %other has another number of terms, and keeps its own.
 // SHOW: dataflow.task .*|stream.create .*?:
 #term = affine_map<(d0, d1) -> (d1)>
 #lane = affine_map<(d0, d1) -> (d0)>
@@ -204,14 +204,12 @@ func.func @main(%x: tensor<4xi8> {stc.name = "x"}, %u: tensor<8x2xi8> {stc.name 
 // CHECK: dataflow.task @load_x ins(%m = %px : memref<4xvector<1xi8>>) outs(%a = %xu : !stream.stream<vector<1xi8>, depth: 4>, %b = %xo : !stream.stream<vector<1xi8>, depth: 4>) kind load unit @main {
 // CHECK: %array_factors = stream.create @array_factors {tokens = 20 : i64, distinct_tokens = 20 : i64} : !stream.stream<vector<1xi8>, depth: 2>
 // CHECK-NEXT: %array_weights = stream.create @array_weights {tokens = 20 : i64, distinct_tokens = 20 : i64} : !stream.stream<vector<2xi8>, depth: 2>
-// CHECK-NEXT: %array_sums = stream.create @array_sums_0 {tokens = 5 : i64, distinct_tokens = 5 : i64} : !stream.stream<vector<2xi32>, depth: 2>
-// CHECK-NEXT: %array_lanes = stream.create @array_lanes {tokens = 10 : i64, distinct_tokens = 10 : i64} : !stream.stream<vector<1xi32>, depth: 2>
+// CHECK-NEXT: %array_sums = stream.create @array_sums {tokens = 10 : i64, distinct_tokens = 10 : i64} : !stream.stream<vector<1xi32>, depth: 2>
 // CHECK-NEXT: dataflow.task @load ins(%m0 = %pu : memref<8xvector<2xi8>>, %m1 = %po : memref<6xvector<2xi8>>, %m2 = %pd : memref<12xvector<2xi8>>) outs(%o1 = %wo : !stream.stream<vector<2xi8>, depth: 2>, %[[ARRAY_WEIGHTS:.*]] = %array_weights : !stream.stream<vector<2xi8>, depth: 2>) kind load unit @main {
 // CHECK: dataflow.task @other ins(%x_{{.*}} = %xo : !stream.stream<vector<1xi8>, depth: 4>, %w = %wo : !stream.stream<vector<2xi8>, depth: 2>) outs(%[[O:.*]] = %v : !stream.stream<vector<1xi32>, depth: 2>) unit @main {
 // CHECK: dataflow.task @narrow ins(%i = %h : !stream.stream<vector<1xi32>, depth: 2>) outs(%[[O1:.*]] = %q : !stream.stream<vector<1xi8>, depth: 4>) unit @main {
 // CHECK: dataflow.task @array_send ins(%xu_{{.*}} = %xu : !stream.stream<vector<1xi8>, depth: 4>, %q_{{.*}} = %q : !stream.stream<vector<1xi8>, depth: 4>) outs(%[[ARRAY_FACTORS:.*]] = %array_factors : !stream.stream<vector<1xi8>, depth: 2>) unit @array {
-// CHECK: dataflow.task @array ins(%[[ARRAY_FACTORS1:.*]] = %array_factors : !stream.stream<vector<1xi8>, depth: 2>, %[[ARRAY_WEIGHTS1:.*]] = %array_weights : !stream.stream<vector<2xi8>, depth: 2>) outs(%[[ARRAY_SUMS:.*]] = %array_sums : !stream.stream<vector<2xi32>, depth: 2>) unit @array {
-// CHECK: dataflow.task @array_take_apart ins(%[[ARRAY_SUMS1:.*]] = %array_sums : !stream.stream<vector<2xi32>, depth: 2>) outs(%[[ARRAY_LANES:.*]] = %array_lanes : !stream.stream<vector<1xi32>, depth: 2>) unit @array {
-// CHECK: dataflow.task @array_hand_out ins(%[[ARRAY_LANES1:.*]] = %array_lanes : !stream.stream<vector<1xi32>, depth: 2>) outs(%h_{{.*}} = %h : !stream.stream<vector<1xi32>, depth: 2>, %t_{{.*}} = %t : !stream.stream<vector<1xi32>, depth: 2>) unit @array {
+// CHECK: dataflow.task @array ins(%[[ARRAY_FACTORS1:.*]] = %array_factors : !stream.stream<vector<1xi8>, depth: 2>, %[[ARRAY_WEIGHTS1:.*]] = %array_weights : !stream.stream<vector<2xi8>, depth: 2>) outs(%[[ARRAY_SUMS:.*]] = %array_sums : !stream.stream<vector<1xi32>, depth: 2>) unit @array {
+// CHECK: dataflow.task @array_hand_out ins(%[[ARRAY_SUMS1:.*]] = %array_sums : !stream.stream<vector<1xi32>, depth: 2>) outs(%h_{{.*}} = %h : !stream.stream<vector<1xi32>, depth: 2>, %t_{{.*}} = %t : !stream.stream<vector<1xi32>, depth: 2>) unit @array {
 // CHECK: dataflow.task @store_ym ins(%i = %t : !stream.stream<vector<1xi32>, depth: 2>) outs(%[[O:.*]] = %ym : memref<6xvector<1xi32>>) kind store unit @main {
 // CHECK: dataflow.task @store_zm ins(%i = %v : !stream.stream<vector<1xi32>, depth: 2>) outs(%[[O1:.*]] = %zm : memref<4xvector<1xi32>>) kind store unit @main {

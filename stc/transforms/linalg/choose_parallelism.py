@@ -397,7 +397,8 @@ def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, se
     extent = 1 if dealt is None else loops.extents[dealt]
     memory = tuple(each if each.follows is None else replace(each, is_dealt=True, serving=serving) for each in work.memory)
     shared = replace(work, shares=alike.number, shared_lanes=alike.lanes, row_extent=1, divides_rows=False)
-    lane = work.lane.plus(SHARED_LANE) if serving.tasks > 1 else work.lane
+    lane = work.lane.plus(Counts(ff=-_bank(generic).ff))  # sums leave from where they are kept
+    lane = lane.plus(SHARED_LANE) if serving.tasks > 1 else lane
     return replace(shared, memory=memory, dealt_extent=extent, lane=lane)
 
 
@@ -577,7 +578,7 @@ def _lane_loop(generic: GenericOp) -> int | None:
     return loops.output_dims[0][-1] if loops.output_dims[0] else None
 
 
-CONTROL = Counts(lut=520, ff=780)
+CONTROL = Counts(lut=420, ff=770)
 """Of a task, its FIFOs and those beside it. LUTs were fitted to gpt2-medium in W4A8, in steps between 450 and 520, by what came to
 be of designs for which 791,700 were expected. With 600 FFs 1,035,504 and 1,095,001 were expected of two, of which 1,115,498 and
 1,197,535 came to be."""

@@ -115,9 +115,13 @@ class _Hidden:
 
     @property
     def keeps_zeros(self) -> bool:
-        """Whether an entry of each tensor is 0 where it is of all that it is made of."""
+        """Whether readers have 0 where makers make 0, and what the host knows is 0."""
+        entries: dict[SSAValue, np.float32] = {value: np.float32(0) for value, _ in self.known}
         made = {maker.generic for maker in self.makers}
-        return all(generic in made or _is_zero_of_zeros(generic, loop) for generic, loop in self.loops.items())
+        for generic in sorted(self.loops, key=_number):
+            found = [np.float32(0)] if generic in made else _entry_of(generic, self.loops[generic], entries)
+            entries |= {result: number for result, number in zip(generic.results, found, strict=True) if number is not None}
+        return all(entries.get(reader.first.value) == 0 for reader in self.readers)
 
     def pad(self, count: int) -> None:
         """Let so many entries follow, which are 0."""
@@ -204,18 +208,19 @@ def _is_simple(generic: GenericOp) -> bool:
     return dims is not None and all(None not in entry for entry in dims) and not is_placed
 
 
-def _is_zero_of_zeros(generic: GenericOp, loop: int) -> bool:
-    """Whether results are 0 where all inputs along the loop are, whatever others are."""
-    block = generic.body.block
+def _entry_of(generic: GenericOp, loop: int, entries: Mapping[SSAValue, np.float32]) -> list[np.float32 | None]:
+    """What results have where inputs along the loop have these `entries`, None where that is not known, whatever others are."""
+    block, inputs = generic.body.block, zip(generic.inputs, GenericLoops(generic).input_dims, strict=True)
+    known = [entries.get(value) if loop in dims else None for value, dims in inputs]
     numbers: dict[SSAValue, np.float32] = {}
-    for argument, dims in zip(block.args, GenericLoops(generic).input_dims, strict=False):
-        if loop in dims and argument.type == f32:
-            numbers[argument] = np.float32(0)
+    for argument, number in zip(block.args, known, strict=False):
+        if number is not None and argument.type == f32:
+            numbers[argument] = number
     with np.errstate(all="ignore"):
         for op in block.ops:
             if op is not block.last_op and (number := _number_of(op, numbers)) is not None:
                 numbers[op.results[0]] = number
-    return all(value in numbers and numbers[value] == 0 for value in yielded(generic))
+    return [numbers.get(value) for value in yielded(generic)]
 
 
 def _number_of(op: Operation, numbers: Mapping[SSAValue, np.float32]) -> np.float32 | None:

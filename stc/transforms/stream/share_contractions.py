@@ -26,7 +26,6 @@ from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS, MODULE, STYLE
 from stc.dialects.stream import CreateOp, StreamType, WriteOp
 from stc.iteration.order import Loop
-from stc.iteration.vectorize import largest_divisor
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.assign_units import REST
 from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
@@ -51,10 +50,10 @@ class ShareContractions(ModulePass):
     waits for, and their tasks compute the same sums and do nothing else (`stc.shared`: as many terms and lanes, the same operation
     on each), one task takes all of these weights as one flat stream and computes one sum of each lane after the other, whoever
     wants it. It knows nothing of whose they are: a task in front of it sends the activations in the order in which the sums need
-    them, those of the first contraction, then those of the second. A task behind it does not know either: it sends all sums, some
-    lanes at a time, so that one multiplexer serves all contractions. The last one hands them out, in that order.
+    them, those of the first contraction, then those of the second. Sums leave from where they are added up, once all terms are
+    over, some lanes at a time, so that one multiplexer serves all contractions; a task behind hands them out, in that order.
 
-    What a sum is handed on to may be what the next contraction waits for: the four tasks are a compute unit of their own
+    What a sum is handed on to may be what the next contraction waits for: the three tasks are a compute unit of their own
     (`unit @array`), since tasks of one unit form no cycle. The loops of the sums and of their lanes flush (`frp`): they have no
     memory port, and what they would keep when they stop is what brings new activations.
 
@@ -64,9 +63,8 @@ class ShareContractions(ModulePass):
       becomes
         dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o = %words) kind load unit @main {...}
         dataflow.task @send ins(%a, %c) outs(%factors) unit @array {...}
-        dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times {...} }
-        dataflow.task @take_apart ins(%sums) outs(%lanes) unit @array { scf.for 5 times {...} }
-        dataflow.task @hand_out ins(%lanes) outs(%b, %d) unit @array {...}
+        dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times { scf.for ...; scf.for ... } }
+        dataflow.task @hand_out ins(%sums) outs(%b, %d) unit @array {...}
     """
 
     name = "share-contractions"
@@ -145,9 +143,6 @@ class _Array:
         bits, sent = bits_of(self._first.kinds[2]), lcm(*(each.sent * len(each.sums) for each in row))
         self._apart = max(lanes for lanes in divisors(sent) if _is_token(lanes, row, WIDEST_TOKEN_BITS // bits))
         """Lanes that leave at once."""
-        most = max(1, WIDEST_TOKEN_BITS // (self._apart * bits))
-        self._part = self._apart * largest_divisor(self._first.lanes // self._apart, most)
-        """Lanes in a token of the array, which sends all of a sum at once, each part on a stream."""
 
     def build(self) -> None:
         first, row = self._first, self._row
@@ -155,17 +150,11 @@ class _Array:
         name = self._names.fresh("array")
         factors = self._stream(f"{name}_factors", factor, self._at_once, self._count * first.terms // self._at_once)
         weights = self._stream(f"{name}_weights", weight, first.lanes, self._count * first.terms)
-        parts = first.lanes // self._part
-        sums = [self._stream(f"{name}_sums_{part}", sum_, self._part, self._count) for part in range(parts)]
-        one_by_one = sums
-        if self._apart < first.lanes:
-            one_by_one = [self._stream(f"{name}_lanes", sum_, self._apart, self._count * first.lanes // self._apart)]
+        sums = self._stream(f"{name}_sums", sum_, self._apart, self._count * first.lanes // self._apart)
         self._load(weights)
         self._task(self._names.fresh(f"{name}_send"), [each.factors for each in row], [factors], self._send)
-        self._task(name, [factors, weights], sums, self._compute)
-        if one_by_one is not sums:
-            self._task(self._names.fresh(f"{name}_take_apart"), sums, one_by_one, self._take_apart)
-        self._task(self._names.fresh(f"{name}_hand_out"), one_by_one, [port for each in row for port in each.sums], self._hand_out)
+        self._task(name, [factors, weights], [sums], self._compute)
+        self._task(self._names.fresh(f"{name}_hand_out"), [sums], [port for each in row for port in each.sums], self._hand_out)
         for each in row:
             own = each.weights.owner
             Rewriter.erase_op(each.task)
@@ -226,12 +215,13 @@ class _Array:
             _mark(each, builder, before)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-        """One sum of each lane after the other."""
+        """One sum of each lane after the other, then some lanes after the other."""
         first, (factor, weight, sum_) = self._first, self._first.kinds
         factors = _buffer(builder, "factors", factor, self._at_once)
         words, sums = (_buffer(builder, name, kind, first.lanes) for name, kind in (("words", weight), ("sums", sum_)))
         zero = builder.insert(arith.ConstantOp(first.zero)).result
-        (_, term), inside = loop_nest(builder, [Loop(self._count, 1), Loop(first.terms, 1)], ["sum", "term"])
+        _, each_sum = loop_nest(builder, [Loop(self._count, 1)], ["sum"])
+        (term,), inside = loop_nest(each_sum, [Loop(first.terms, 1)], ["term"])
         STYLE.put(loop_at(inside), "frp")
         start = index_constant(inside, 0)
         at = start
@@ -255,14 +245,12 @@ class _Array:
                 break
             op.detach()
             point.insert(op)
-        done = where_equal(inside, [(term, first.terms - 1)])
-        for part, port in enumerate(outs):
-            send(done, sums, index_constant(done, part * self._part), port)
-
-    def _take_apart(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-        """The lanes of one sum after the other."""
-        held = _buffer(builder, "held", self._first.kinds[2], self._part)
-        STYLE.put(_cut(builder, self._count, ins, held, outs), "frp")
+        if first.lanes == self._apart:
+            send(each_sum, sums, index_constant(each_sum, 0), outs[0])
+            return
+        (lane,), leaving = loop_nest(each_sum, [Loop(first.lanes // self._apart, self._apart)], ["lane"])
+        STYLE.put(loop_at(leaving), "frp")
+        send(leaving, sums, lane, outs[0])
 
     def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The sums of each contraction in turn, in tokens as it sent them."""

@@ -217,23 +217,21 @@ def test_values_are_kept(sizes: Sizes) -> None:
     before, after = (execute(module, [x, u, d])[0] for module in (parse_module(text), made))
     assert np.array_equal(before, after) and len(np.unique(before)) > 1
     at_once = lcm(*sizes.sent) == sizes.lanes and 32 * sizes.lanes <= max(32 * max(sizes.sent), WIDEST_TOKEN_BITS)
-    parts = {"array", "array_send", "array_hand_out"} | (set[str]() if at_once else {"array_take_apart"})
-    assert {name for name, unit in units(made).items() if unit == ARRAY} == parts
+    assert {name for name, unit in units(made).items() if unit == ARRAY} == {"array", "array_send", "array_hand_out"}
     assert {"up", "down"}.isdisjoint(units(made))
     flushing = [op for op in made.walk() if isinstance(op, scf.ForOp) and STYLE.of(op) == "frp"]
-    assert len(flushing) == len(parts) - 2
+    assert len(flushing) == (1 if at_once else 2)
     assert 1 not in [bounds.trip for loop in flushing if (bounds := constant_bounds(loop))], "the tool drops it with its pragmas"
 
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_sums_are_handed_out_each_cycle(sizes: Sizes) -> None:
-    """Of several parts of a sum, too, which all come at once."""
+    """Of several parts of a sum, too."""
     made = shared(program(sizes))
     for one_pass in (HlsDirectives(), RelaxIntervals()):
         one_pass.apply(make_context(), made)
     named = {task.sym_name.data: task for task in made.walk() if isinstance(task, TaskOp)}
-    tasks = [named[name] for name in ("array_take_apart", "array_hand_out") if name in named]
-    intervals = [PIPELINE.of(op) for task in tasks for op in task.walk() if isinstance(op, scf.ForOp)]
+    intervals = [PIPELINE.of(op) for op in named["array_hand_out"].walk() if isinstance(op, scf.ForOp)]
     assert set(intervals) <= {None, 1} and 1 in intervals
 
 
@@ -323,9 +321,9 @@ def test_a_token_of_factors_is_a_power_of_two() -> None:
 
 def test_names_are_not_those_of_others() -> None:
     text = program(Sizes()).replace("@load_x", "@array")
-    text = text.replace("@narrow", "@array_2_take_apart").replace("@store_ym", "@array_2_hand_out")
+    text = text.replace("@narrow", "@array_2_send").replace("@store_ym", "@array_2_hand_out")
     names = [task.sym_name.data for task in shared(text).walk() if isinstance(task, TaskOp)]
-    assert len(set(names)) == len(names) == 8
+    assert len(set(names)) == len(names) == 7
 
 
 def test_once_is_enough() -> None:
