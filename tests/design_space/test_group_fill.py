@@ -1,4 +1,4 @@
-"""How far groups of a reduction are filled up for tasks that take them in turn."""
+"""How far groups of a reduction, and rows between contractions, are filled up for tasks that divide them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from stc.design_space.group_fill import MOST_FILLED, WORTH_FILLED, filled_groups
+from stc.design_space.group_fill import MOST_FILLED, WORTH_FILLED, Tiles, filled_groups, filled_hidden
 
 CASES = [
     (7, 7, 40, 8),  # a task for each word had all seven groups; four have two each
@@ -38,4 +38,52 @@ def test_what_is_filled_up_is_worth_it() -> None:
                 sooner = 1 - Fraction(turns(filled, most), turns(groups, most))
                 assert filled == groups or sooner > WORTH_FILLED * (Fraction(filled, groups) - 1)
                 more += filled > groups
+    assert more > 100
+
+
+@pytest.mark.parametrize(
+    ("words", "groups", "tasks", "turns"),
+    [(32, 8, 24, 16), (33, 8, 24, 11), (8, 33, 24, 11), (1, 1, 24, 1), (7, 7, 48, 7), (7, 7, 49, 1), (13, 11, 1, 143), (2, 3, 100, 1)],
+)
+def test_turns(words: int, groups: int, tasks: int, turns: int) -> None:
+    assert Tiles(words, groups).turns(tasks) == turns == Tiles(groups, words).turns(tasks)
+
+
+def test_tasks_divide_words_and_groups() -> None:
+    for words in range(1, 20):
+        for groups in range(1, 20):
+            for tasks in (1, 2, 5, 24):
+                shares = [(a, b) for a in range(1, words + 1) for b in range(1, groups + 1) if words % a == groups % b == 0]
+                least = min(words // a * (groups // b) for a, b in shares if a * b <= tasks)
+                assert Tiles(words, groups).turns(tasks) == least
+
+
+HIDDEN = [
+    (32, [Tiles(1, 8)], [Tiles(8, 1)], 24, 33),  # of gpt2-medium: 24 tasks for 16
+    (38, [Tiles(1, 7), Tiles(1, 7)], [Tiles(7, 1)], 24, 39),  # of qwen2.5-0.5b: 21 for 19
+    (33, [Tiles(1, 8)], [Tiles(8, 1)], 24, 33),
+    (32, [Tiles(1, 8)], [Tiles(8, 1)], 1, 32),  # the same for one
+    (5, [Tiles(1, 1)], [Tiles(1, 1)], 6, 5),  # a sixth of five is less than one
+]
+
+
+@pytest.mark.parametrize(("units", "makers", "readers", "tasks", "filled"), HIDDEN)
+def test_hidden(units: int, makers: list[Tiles], readers: list[Tiles], tasks: int, filled: int) -> None:
+    assert filled_hidden(units, makers, readers, tasks) == filled
+
+
+def test_hidden_that_is_filled_up_is_worth_it() -> None:
+    more = 0
+    for units in range(1, 50):
+        for groups, words in ((1, 1), (8, 8), (7, 5), (3, 11)):
+            for tasks in (1, 3, 16, 24, 31):
+
+                def turns(count: int, groups: int = groups, words: int = words, tasks: int = tasks) -> int:
+                    return Tiles(2 * count, groups).turns(tasks) + Tiles(words, count).turns(tasks)
+
+                filled = filled_hidden(units, [Tiles(2, groups)], [Tiles(words, 1)], tasks)
+                assert units <= filled <= units * (1 + MOST_FILLED)
+                sooner = 1 - Fraction(turns(filled), turns(units))
+                assert filled == units or sooner > WORTH_FILLED * (Fraction(filled, units) - 1)
+                more += filled > units
     assert more > 100
