@@ -86,10 +86,11 @@ def test_one_port_takes_one_result():
     assert function.body.block.last_op is not None
     large, single = function.body.block.last_op.operands
     memory = load_platform("u55c").memory
-    assert joining_results([large, single], [w], memory) == set()  # both together were more than the largest
-    assert joining_results([large, single], [x, w], memory) == {large}  # words of one entry join none
+    assert joining_results([large, single], [w], {}, [w], memory) == set()  # both together were more than the largest
+    assert joining_results([large, single], [x, w], {}, [x, w], memory) == {large}  # words of one entry join none
     product = next(op for op in function.body.block.ops if isinstance(op, GenericOp)).results[0]
-    assert len(joining_results([large, product], [x, w], memory)) == 1
+    assert len(joining_results([large, product], [x, w], {}, [x, w], memory)) == 1
+    assert joining_results([large, product], [], {x: 0, w: 0}, [x, w], memory) == set()  # a port of small ones may have narrow words
 
 
 CACHED = """
