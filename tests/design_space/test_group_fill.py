@@ -43,7 +43,7 @@ def test_what_is_filled_up_is_worth_it() -> None:
 
 @pytest.mark.parametrize(
     ("words", "groups", "tasks", "turns"),
-    [(32, 8, 24, 16), (33, 8, 24, 11), (8, 33, 24, 11), (1, 1, 24, 1), (7, 7, 48, 7), (7, 7, 49, 1), (13, 11, 1, 143), (2, 3, 100, 1)],
+    [(32, 8, 24, 16), (33, 8, 24, 11), (8, 33, 24, 11), (1, 1, 24, 1), (7, 7, 48, 7), (7, 7, 49, 1), (13, 11, 1, 143)],
 )
 def test_turns(words: int, groups: int, tasks: int, turns: int) -> None:
     assert Tiles(words, groups).turns(tasks) == turns == Tiles(groups, words).turns(tasks)

@@ -90,7 +90,7 @@ def test_one_port_takes_one_result():
     assert joining_results([large, single], [x, w], {}, [x, w], memory) == {large}  # words of one entry join none
     product = next(op for op in function.body.block.ops if isinstance(op, GenericOp)).results[0]
     assert len(joining_results([large, product], [x, w], {}, [x, w], memory)) == 1
-    assert joining_results([large, product], [], {x: 0, w: 0}, [x, w], memory) == set()  # a port of small ones may have narrow words
+    assert joining_results([large, product], [], {x: 0, w: 0}, [x, w], memory) == set()  # of small ones words may be narrow
 
 
 CACHED = """
