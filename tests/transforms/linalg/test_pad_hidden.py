@@ -79,7 +79,15 @@ func.func @main(%x: tensor<{row}{k}xf32>, {arguments}, %number: tensor<f32>) -> 
 
 
 def mlp(
-    act: str = SILU, both: str = TIMES, *, k: int = 8, hidden: int = 128, n: int = 5, rows: int = 0, scalar: str = "", results: str = "y"
+    act: str = SILU,
+    both: str = TIMES,
+    *,
+    k: int = 8,
+    hidden: int = 128,
+    n: int = 5,
+    rows: int = 0,
+    scalar: str = "",
+    results: str = "y",
 ) -> str:
     """A gated one with a bias."""
     own = [
