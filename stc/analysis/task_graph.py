@@ -64,6 +64,13 @@ def computing_reader(value: SSAValue) -> TaskOp:
     return computing_reader(reader.outs[0]) if goes_on else reader
 
 
+def computing_readers(value: SSAValue) -> set[TaskOp]:
+    """All of those behind a stream, where `computing_reader` is one: whatever forks hand it on to."""
+    reader = ends_of(value)[1]
+    goes_on = len(reader.ins) == 1 and reader.outs and all(isinstance(out.owner, CreateOp) for out in reader.outs)
+    return {each for out in reader.outs for each in computing_readers(out)} if goes_on else {reader}
+
+
 def shares_multipliers(task: TaskOp) -> bool:
     """Whether `task` computes on what others compute on, too (`stc.shared`): who they are follows from whose words come in turn."""
     return any(map(SHARED.on, task.walk()))

@@ -47,10 +47,11 @@ class Tiles:
     groups: int
 
     def turns(self, tasks: int) -> int:
-        """How many words each task computes for a group, where at most so many divide them evenly."""
-        shares = (parts * max(each for each in divisors(self.words) if each * parts <= tasks) for parts in divisors(self.groups)
-                  if parts <= tasks)
-        return self.words * self.groups // max(shares)
+        """How many words each task computes for a group, where at most so many divide them evenly: words, and the groups of each
+        share of words as well if a task has one, or one word (`may_be_dealt`)."""
+        shares = [(words, parts) for words in divisors(self.words) for parts in divisors(self.groups) if words * parts <= tasks]
+        may_be = (words * parts for words, parts in shares if parts in (1, self.groups) or words == self.words)
+        return self.words * self.groups // max(may_be)
 
 
 def filled_hidden(units: int, makers: Sequence[Tiles], readers: Sequence[Tiles], tasks: int) -> int:

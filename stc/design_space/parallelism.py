@@ -8,7 +8,7 @@ copies: else tensors would have to be put together and cut again between them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, reduce
@@ -421,14 +421,15 @@ WAITS_FOR_ALL = 1.0
 """Part of another computation's time that has to be over, and of its own that is left then."""
 
 
-def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]:
+def in_turns(works: Sequence[Work], parameters: Mapping[str, str], followed: Container[str] = ()) -> list[Work]:
     """`works`, in topological order, where ports bring `parameters` that do not share one otherwise in turn (`load-in-turn`).
 
     `parameters`: by name, the type of their entries, which those that share a port have in common. What waits for all that read
-    what shares a port otherwise may come behind that, through it.
+    what shares a port otherwise may come behind that, through it, if its type is among those of which words there are as wide
+    (`followed`).
 
     A computation then waits until all is read that its ports bring before what it reads: until those have ended that it waits for
-    and that read such.
+    and that read such. What shares a port otherwise is read into arrays, so that nobody waits for that.
     """
     small = _sharing_otherwise(works, parameters)
     behind: dict[str, dict[str, None]] = {}
@@ -441,7 +442,7 @@ def in_turns(works: Sequence[Work], parameters: Mapping[str, str]) -> list[Work]
         own = [each for each in work.memory if each.tensor in parameters and each.shared is None and not each.is_written]
         read[work.name] = {each.tensor for each in own}
         earlier = [name for other in before for name in read[other]]
-        over = [number for number, (readers, _) in small.items() if readers <= before.keys()]
+        over = [number for number, (readers, kind) in small.items() if kind in followed and readers <= before.keys()]
         kinds = {**parameters, **{number: small[number][1] for number in over}}
         follows = {each.tensor: frozenset(it for it in (*earlier, *over) if kinds[it] == kinds[each.tensor]) for each in own}
         memory = tuple(replace(each, follows=follows[each.tensor]) if each in own else each for each in work.memory)

@@ -246,13 +246,19 @@ def layer_stages(stage: str, layers: int) -> list[str]:
 
 
 def filled_multiple(vocabulary: int) -> int:
-    """What a vocabulary is filled up to a multiple of: the largest power of two, three times that if possible, that adds at most
-    `MOST_FILLED`, or `LANES`.
+    """What a vocabulary is filled up to a multiple of: the largest power of two that adds at most `MOST_FILLED`, or `LANES`; or the
+    largest that is three times a power of two, if that adds no more.
 
     GPT-2's becomes 50,688 = 33 x 3 x 512: of 50,272 = 32 x 1,571, the next multiple of 16, no more than 32 could be computed at
-    once, and 24 tasks divide no power of two.
+    once, and 24 tasks do not divide 51,200 = 25 x 2,048.
     """
-    multiple = 3 * LANES if -vocabulary % (3 * LANES) <= MOST_FILLED * vocabulary else LANES
+    two, three = (_largest_multiple(vocabulary, least) for least in (LANES, 3 * LANES))
+    return three if -vocabulary % three <= -vocabulary % two else two
+
+
+def _largest_multiple(vocabulary: int, least: int) -> int:
+    """The largest of `least`, twice that, ... of which a multiple is at most `MOST_FILLED` away, or `least`."""
+    multiple = least
     while -vocabulary % (2 * multiple) <= MOST_FILLED * vocabulary:
         multiple *= 2
     return multiple

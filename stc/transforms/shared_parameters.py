@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Mapping
+from collections.abc import Collection, Container, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from stc.analysis.behind_layers import is_read_behind_layers
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
 from stc.design_space.shared_ports import Packed, is_small, shared_ports
 from stc.platforms.platform import ExternalMemory
@@ -55,22 +56,35 @@ def joining_results(
     share theirs with no other, or those that are `shared`, which have a number in common: each of equal words, and both together no
     more than the largest tensor, of results or `read` (`stc.analysis.memory_ports`). Small ones do not count on the latter, whose
     words may be narrower."""
-    together: dict[int, Packed] = {}
+    free: dict[SSAValue | int, Packed] = {**_packed(alone, memory)}
     for value, packed in _packed(shared, memory).items():
-        before = together.get(shared[value], replace(packed, size=0))
-        together[shared[value]] = replace(packed, size=before.size + packed.size)
-    wide = [*together.values()]
-    free = sorted((*_packed(alone, memory).values(), *wide), key=lambda packed: packed.size)
+        before = free.get(shared[value], replace(packed, size=0))
+        free[shared[value]] = replace(packed, size=before.size + packed.size)
     written = _packed(results, memory)
     most = max((*(tensor_bytes(value.type) for value in read), *(packed.size for packed in written.values())), default=0)
     found = set[SSAValue]()
     for result, packed in written.items():
-        possible = [each for each in free if each not in wide or not is_small(packed, memory.word_bits)]
-        fits = (each for each in possible if each.words == packed.words and each.size + packed.size <= most)
-        if (port := next(fits, None)) is not None:
-            free.remove(port)
+        fits = [key for key, each in free.items() if each.words == packed.words and each.size + packed.size <= most]
+        if port := [key for key in fits if isinstance(key, SSAValue) or not is_small(packed, memory.word_bits)]:
+            del free[min(port, key=lambda key: free[key].size)]
             found.add(result)
     return found
+
+
+def followed_types(
+    read: Iterable[SSAValue],
+    parameters: Container[SSAValue],
+    results: Iterable[SSAValue],
+    behind: Collection[Operation],
+    memory: ExternalMemory,
+) -> set[str]:
+    """Types of entries of which ports of small tensors have the widest words: those of large tensors that come behind them, of
+    `parameters` that only what is `behind` the layers reads, or leave by them, of `results`, none of which is an update in place.
+    None where nothing follows the layers."""
+    last = [value for value in read if value in parameters and is_read_behind_layers(value, behind)]
+    packed = {value: Packed(tensor_bytes(value.type), memory.word_bits) for value in (*last, *results)}
+    large = [value for value, each in packed.items() if not is_small(each, memory.word_bits)]
+    return {str(kind.element_type) for value in large if isa(kind := value.type, TensorType)} if behind else set()
 
 
 def _bytes(read: Iterable[SSAValue], parameters: Container[SSAValue]) -> int:

@@ -7,6 +7,8 @@ from fractions import Fraction
 import pytest
 
 from stc.design_space.group_fill import MOST_FILLED, WORTH_FILLED, Tiles, filled_groups, filled_hidden
+from stc.design_space.parallelism import Parallelism, Work, divisors, may_be_dealt
+from stc.platforms.budget import NOTHING
 
 CASES = [
     (7, 7, 40, 8),  # a task for each word had all seven groups; four have two each
@@ -43,24 +45,26 @@ def test_what_is_filled_up_is_worth_it() -> None:
 
 @pytest.mark.parametrize(
     ("words", "groups", "tasks", "turns"),
-    [(32, 8, 24, 16), (33, 8, 24, 11), (8, 33, 24, 11), (1, 1, 24, 1), (7, 7, 48, 7), (7, 7, 49, 1), (13, 11, 1, 143)],
+    [(32, 8, 24, 16), (33, 8, 24, 11), (8, 33, 24, 11), (7, 7, 48, 7), (7, 7, 49, 1), (13, 11, 1, 143), (16, 9, 24, 8)],
 )
 def test_turns(words: int, groups: int, tasks: int, turns: int) -> None:
-    assert Tiles(words, groups).turns(tasks) == turns == Tiles(groups, words).turns(tasks)
+    assert Tiles(words, groups).turns(tasks) == turns
 
 
-def test_tasks_divide_words_and_groups() -> None:
+def test_turns_are_those_that_the_search_has() -> None:
+    """Copies of 64 lanes that divide words, and their parts, which take groups."""
     for words in range(1, 20):
         for groups in range(1, 20):
+            product = Work("p", 64 * words * groups, 64 * words, NOTHING, 64, words, False, 0, dealt_extent=groups, shares=1)
+            chosen = [Parallelism(64, copies, parts=parts) for copies in divisors(words) for parts in divisors(groups)]
+            may_be = [each for each in chosen if may_be_dealt(product, each)]
             for tasks in (1, 2, 5, 24):
-                shares = [(a, b) for a in range(1, words + 1) for b in range(1, groups + 1) if words % a == groups % b == 0]
-                least = min(words // a * (groups // b) for a, b in shares if a * b <= tasks)
-                assert Tiles(words, groups).turns(tasks) == least
+                assert Tiles(words, groups).turns(tasks) == min(product.cycles(each) for each in may_be if each.tasks <= tasks)
 
 
 HIDDEN = [
     (32, [Tiles(1, 8)], [Tiles(8, 1)], 24, 33),  # of gpt2-medium: 24 tasks for 16
-    (38, [Tiles(1, 7), Tiles(1, 7)], [Tiles(7, 1)], 24, 39),  # of qwen2.5-0.5b: 21 for 19
+    (38, [Tiles(2, 7)], [Tiles(7, 1)], 24, 39),  # of qwen2.5-0.5b: 21 for 19 and 14
     (33, [Tiles(1, 8)], [Tiles(8, 1)], 24, 33),
     (32, [Tiles(1, 8)], [Tiles(8, 1)], 1, 32),  # the same for one
     (5, [Tiles(1, 1)], [Tiles(1, 1)], 6, 5),  # a sixth of five is less than one

@@ -88,7 +88,7 @@ def work(name: str, tensor: str, *after: str, shared: int | None = None) -> Work
 
 def test_a_computation_waits_for_all_that_its_ports_bring_before():
     works = [work("first", "a"), work("between", "b", "first", shared=0), work("last", "c", "between"), work("beside", "d")]
-    first, between, last, beside = in_turns(works, dict.fromkeys("abcd", "f32"))
+    first, between, last, beside = in_turns(works, dict.fromkeys("abcd", "f32"), {"f32"})
     assert first.memory[0].follows == frozenset() == beside.memory[0].follows
     assert between.memory[0].follows is None and between.after == works[1].after  # its tensor shares a port with small ones
     assert last.memory[0].follows == {"a", 0}  # all that read what comes through that port are over
@@ -98,8 +98,9 @@ def test_a_computation_waits_for_all_that_its_ports_bring_before():
     turned = MemoryPorts.of([first, between, last, beside], plan)
     assert turned.count == 4 + 1
     assert turned.changed([last], {**plan, "last": Parallelism(1, 2)}).count == 2 + 1
-    beside_too = in_turns([*works, work("later", "e", shared=0)], dict.fromkeys("abcde", "f32"))
+    beside_too = in_turns([*works, work("later", "e", shared=0)], dict.fromkeys("abcde", "f32"), {"f32"})
     assert beside_too[2].memory[0].follows == {"a"}  # another may still read there
+    assert in_turns(works, dict.fromkeys("abcd", "f32"))[2].memory[0].follows == {"a"}  # small ones may have narrower words
     assert in_turns(works, {"d": "f32"})[2].memory == works[2].memory
     unlike = in_turns(works, {"a": "i8", "c": "f32"})[2]
     assert unlike.memory[0].follows == frozenset()  # words of one type share a port

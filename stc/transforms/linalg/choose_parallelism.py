@@ -68,7 +68,7 @@ from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.linalg.reshapes import source_dimension
 from stc.transforms.linalg.term_lanes import is_folded, is_in_turn, lanes_are_terms, of_integers
 from stc.transforms.linalg.tile_linalg import element_type
-from stc.transforms.shared_parameters import joining_results, shared_parameters, shared_parts
+from stc.transforms.shared_parameters import followed_types, joining_results, shared_parameters, shared_parts
 from stc.transforms.stream.names import UniqueNames
 
 BALANCED = "balanced"
@@ -362,9 +362,13 @@ def computations(
     leaving = [value for value in results if not isinstance(value.owner, tensor.InsertSliceOp)]
     stored = leaving if layers == 1 else ()
     names.stores = shared_parts(stored, whole, parameters, platform.memory)
+    behind = operations_behind_layers(function)
+    followed = followed_types(whole, parameters, leaving, behind, platform.memory)
+    wide = {value: number for value, number in names.ports.items() if str(element_type(value.type)) in followed}
     if layers > 1:  # which are one kernel: several may not count on it
-        alone = _alone(whole, parameters, names.ports, inputs, in_turn)
-        names.joining = joining_results(leaving, alone, names.ports, whole, platform.memory)
+        beside = {str(element_type(value.type)) for value in wide} if in_turn else None
+        alone = _alone(whole, parameters, names.ports, inputs, beside)
+        names.joining = joining_results(leaving, alone, wide, whole, platform.memory)
     works = {
         op: _work(op, divided[op], families[op], sizes.loops_of(op), platform.cycle_ns, made, names)
         for op in generics
@@ -372,7 +376,8 @@ def computations(
     after = {op: [_with_copies(op, *each, divided, families) for each in found] for op, found in _dependences(function).items()}
     done = [replace(work, after=_renamed(after.get(op, ()), made)) for op, work in works.items()]
     if in_turn:
-        done = in_turns(done, {names.tensor(value): str(element_type(value.type)) for value in whole if value in parameters})
+        kinds = {names.tensor(value): str(element_type(value.type)) for value in whole if value in parameters}
+        done = in_turns(done, kinds, followed)
     finished = dict(zip(works, done, strict=True))
 
     def take_turns(one: GenericOp, other: GenericOp) -> bool:
@@ -380,7 +385,6 @@ def computations(
 
     alike = alike_contractions(generics, parameters, sizes, take_turns) if serving else {}
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
-    behind = operations_behind_layers(function)
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
     if serving is not None and alike:
         if serving.tasks > 1:
@@ -423,13 +427,14 @@ def _alone(
     parameters: Container[SSAValue],
     ports: Container[SSAValue],
     inputs: Container[SSAValue],
-    in_turn: bool,
+    in_turn: Container[str] | None,
 ) -> list[SSAValue]:
     """The tensors among `read` that have memory ports for themselves, unlike those of which `ports` says otherwise: `inputs`, and
-    parameters that have none of their type to take turns with."""
+    parameters that have none of their type to take turns with, where they do (`in_turn`, types that may come behind small ones)."""
     own = [value for value in dict.fromkeys(read) if (value in parameters or value in inputs) and value not in ports]
     types = Counter(element_type(value.type) for value in own if value in parameters)
-    return [value for value in own if value in inputs or not in_turn or types[element_type(value.type)] == 1]
+    free = {kind for kind, count in types.items() if in_turn is None or (count == 1 and str(kind) not in in_turn)}
+    return [value for value in own if value in inputs or element_type(value.type) in free]
 
 
 def _with_copies(
@@ -579,9 +584,9 @@ def _lane_loop(generic: GenericOp) -> int | None:
 
 
 CONTROL = Counts(lut=420, ff=770)
-"""Of a task, its FIFOs and those beside it. LUTs were fitted to gpt2-medium in W4A8, in steps between 450 and 520, by what came to
-be of designs for which 791,700 were expected. With 600 FFs 1,035,504 and 1,095,001 were expected of two, of which 1,115,498 and
-1,197,535 came to be."""
+"""Of a task, its FIFOs and those beside it. Fitted to gpt2-medium in W4A8 with 24 tasks that share multipliers: of a plan for which
+774,090 LUTs and 1,132,483 FFs are expected 768,207 and 1,128,221 came to be. (It was 520 and 825 while these tasks sent all sums at
+once.)"""
 
 CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
 """Of a task where others share multipliers, and ports serve several of these. Plans with one at each port came out right with
@@ -591,9 +596,9 @@ estimates of whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that sh
 than expected. FFs are those of gpt2-medium alone: 1,132,000, which were expected of the first, and some 1,226,000 of the second
 (1,276,687)."""
 
-SHARED_LANE = Counts(lut=94, ff=125)
-"""Of each lane of a task that shares its multipliers then, beside what its product takes: what hands it activations and takes its
-sums apart, with FIFOs of all lanes at once."""
+SHARED_LANE = Counts(lut=50, ff=84)
+"""Of each lane of a task that shares its multipliers then, beside what its product takes: what hands it activations and hands out
+its sums, with their FIFOs. Fitted as said while all sums left at once, less what that took by the estimates of a task."""
 
 BITS_OF_A_LUT = 2
 """Bits of an operand for which its FIFO and arrays take a LUT, and two FFs. With a LUT for each bit 791,063 LUTs were expected of

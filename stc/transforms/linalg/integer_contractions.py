@@ -14,6 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, all_dims
 from stc.dialects.facts import MODULE
+from stc.quantisation.formats import LinearFormat
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, filled, shape_of, starts_at_zero
 from stc.transforms.linalg.reshapes import expand_shape
@@ -70,6 +71,11 @@ def linear_of(generic: GenericOp, known: Container[SSAValue]) -> ProductSum | No
     if read is None or (read.first.value in known) is (read.second.value in known):
         return None
     return read if read.second.value in known else replace(read, first=read.second, second=read.first)
+
+
+def groups_of(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
+    """How many groups the reduction has, and how long each is."""
+    return chosen.groups(shape_of(linear.second.value)[linear.second.loops.index(linear.reduction)])
 
 
 def rows(linear: ProductSum) -> int:

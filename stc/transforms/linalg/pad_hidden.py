@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import lcm
 
@@ -19,11 +19,11 @@ from stc.analysis.generic_loops import GenericLoops, all_dims, generics_in
 from stc.analysis.host_work import functions_of, host_values
 from stc.design_space.group_fill import Tiles, filled_hidden
 from stc.dialects.facts import MODULE
-from stc.quantisation.formats import LinearFormat, read_quantisation
+from stc.quantisation.formats import read_quantisation
 from stc.scalars.table import ROWS
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import filled, shape_of, started_alike, tensor_like, yielded
-from stc.transforms.linalg.integer_contractions import ProductSum, is_of_one_row, linear_of, rows
+from stc.transforms.linalg.integer_contractions import Along, ProductSum, groups_of, is_of_one_row, linear_of, rows
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class PadHidden(ModulePass):
     out is the same: 0 is added to each sum.
 
     Options: `format`: what `quantize-linear` will make of the contractions, whose groups and words count; `tasks` (default 0:
-    none): how many may compute one contraction side by side; `port-bits` (default 512): of a word. Contractions of several rows
-    of activations, or that stay f32, have tasks enough: what is between these stays as it is.
+    none): how many may compute one contraction side by side; `port-bits` (default 512): of a word. What is between contractions of
+    several rows of activations stays as it is, and so is what is no whole number of words, or has whole rows as groups.
 
         %h = linalg.generic {...} ins(%x, %up : tensor<8xf32>, tensor<8x32xf32>) { s + x * w } ... -> tensor<32xf32>
         %a = linalg.generic {...} ins(%h, %bias : tensor<32xf32>, tensor<32xf32>) { tanh(h + b) } ... -> tensor<32xf32>
@@ -62,10 +62,10 @@ class PadHidden(ModulePass):
         if not self.tasks:
             return
         for function in functions_of(op):
-            known = host_values(function)
             for generic in generics_in(function):
-                read = linear_of(generic, known)
-                hidden = None if read is None else _hidden(read, known)
+                known = host_values(function)  # what is padded, too
+                reader = linear_of(generic, known)
+                hidden = None if reader is None else _hidden(reader, known)
                 if hidden is not None and hidden.readers[0].generic is generic and hidden.keeps_zeros:
                     hidden.pad(self._missing(hidden))
         erase_dead_ops(op)  # what was filled, or empty, in the old shape
@@ -73,24 +73,19 @@ class PadHidden(ModulePass):
     def _missing(self, hidden: _Hidden) -> int:
         """How many rows are to follow."""
         chosen = read_quantisation(self.format)
-        makers, readers = ([(each, chosen.format_of(MODULE.of(each.generic) or "")) for each in of] for of in
-                           (hidden.makers, hidden.readers))  # fmt: skip
-        formats = [own for _, own in (*makers, *readers)]
-        if None in formats or not all(is_of_one_row(each) for each, _ in (*makers, *readers)):
+        made, read = ([(each, own) for each in of if (own := chosen.format_of(MODULE.of(each.generic) or "")) is not None]
+                      for of in (hidden.makers, hidden.readers))  # fmt: skip
+        if len(made) < len(hidden.makers) or len(read) < len(hidden.readers):
             return 0
-        made, read = ([(each, own) for each, own in of if own is not None] for of in (makers, readers))
-        words = [self.port_bits // own.bits for _, own in made]
-        unit = lcm(*words, *(_groups(each, own)[1] for each, own in read))
-        if hidden.extent % unit:
+        unit = lcm(*(self.port_bits // own.bits for _, own in made), *(groups_of(each, own)[1] for each, own in read))
+        if hidden.extent % unit or not all(is_of_one_row(each) for each in (*hidden.makers, *hidden.readers)):
             return 0
-        making = [Tiles(unit // rows_of_word, _groups(each, own)[0]) for (each, own), rows_of_word in zip(made, words, strict=True)]
-        reading = [Tiles(-(-rows(each) * own.bits // self.port_bits), unit // _groups(each, own)[1]) for each, own in read]
-        return unit * filled_hidden(hidden.extent // unit, making, reading, self.tasks) - hidden.extent
-
-
-def _groups(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
-    """How many groups the reduction has, and how long each is."""
-    return chosen.groups(shape_of(linear.second.value)[linear.second.loops.index(linear.reduction)])
+        making: dict[SSAValue, Tiles] = {}  # of one activation they may become one (`merge-contractions`)
+        for each, own in made:
+            words = unit * own.bits // self.port_bits + (making[each.first.value].words if each.first.value in making else 0)
+            making[each.first.value] = Tiles(words, groups_of(each, own)[0])
+        reading = [Tiles(-(-rows(each) * own.bits // self.port_bits), unit // groups_of(each, own)[1]) for each, own in read]
+        return unit * filled_hidden(hidden.extent // unit, [*making.values()], reading, self.tasks) - hidden.extent
 
 
 # What is between contractions -----------------------------------------------------------------------------------------
@@ -98,12 +93,12 @@ def _groups(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
 
 @dataclass
 class _Hidden:
-    """A dimension between contractions: `places`, which one of each tensor it is; the `known` tensors that have it, with the
-    dimension. `loops`: which one of each generic that has it in its results runs along it; `makers` are contractions among
-    these, `readers` reduce it."""
+    """A dimension between contractions: `places`, which one of each tensor it is; of inputs that the host knows, by generic and
+    number, too (`known`). `loops`: which one of each generic that has it in its results runs along it; `makers` are contractions
+    among these, `readers` reduce it."""
 
     places: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    known: dict[tuple[SSAValue, int], None] = field(default_factory=dict[tuple[SSAValue, int], None])
+    known: dict[tuple[GenericOp, int], int] = field(default_factory=dict[tuple[GenericOp, int], int])
     loops: dict[GenericOp, int] = field(default_factory=dict[GenericOp, int])
     makers: list[ProductSum] = field(default_factory=list[ProductSum])
     readers: list[ProductSum] = field(default_factory=list[ProductSum])
@@ -116,7 +111,7 @@ class _Hidden:
     @property
     def keeps_zeros(self) -> bool:
         """Whether readers have 0 where makers make 0, and what the host knows is 0."""
-        entries: dict[SSAValue, np.float32] = {value: np.float32(0) for value, _ in self.known}
+        entries: dict[SSAValue, np.float32] = {generic.inputs[at]: np.float32(0) for generic, at in self.known}
         made = {maker.generic for maker in self.makers}
         for generic in sorted(self.loops, key=_number):
             found = [np.float32(0)] if generic in made else _entry_of(generic, self.loops[generic], entries)
@@ -127,10 +122,12 @@ class _Hidden:
         """Let so many entries follow, which are 0."""
         if not count:
             return
-        for (value, place), users in self._users_of_known().items():
-            longer = _followed_by_zeros(value, place, count, min(users, key=_number))
-            for user in users:
-                user.operands = [longer if operand is value else operand for operand in user.operands]
+        longer: dict[tuple[SSAValue, int], SSAValue] = {}
+        for generic, at in sorted(self.known, key=lambda use: _number(use[0])):
+            value, place = generic.inputs[at], self.known[generic, at]
+            if (value, place) not in longer:
+                longer[value, place] = _followed_by_zeros(value, place, count, generic)
+            generic.operands[at] = longer[value, place]
         for generic in self.loops:
             for at, out in enumerate(generic.outputs):
                 if (result := generic.results[at]) in self.places:
@@ -139,10 +136,6 @@ class _Hidden:
                     generic.operands[len(generic.inputs) + at] = fresh[-1].results[0]
         for value, place in self.places.items():
             Rewriter.replace_value_with_new_type(value, tensor_like(value, _longer(value, place, count)))
-
-    def _users_of_known(self) -> Mapping[tuple[SSAValue, int], Sequence[GenericOp]]:
-        own = [*self.loops, *(reader.generic for reader in self.readers)]
-        return {key: [generic for generic in own if key[0] in generic.inputs] for key in self.known}
 
 
 def _hidden(reader: ProductSum, known: set[SSAValue]) -> _Hidden | None:
@@ -172,7 +165,7 @@ def _hidden(reader: ProductSum, known: set[SSAValue]) -> _Hidden | None:
                 return None
             elif all(each.generic is not user for each in found.readers):
                 found.readers.append(read)
-                found.known[read.second.value, read.second.loops.index(loop)] = None
+                found.known[user, 1 - use.index] = read.second.loops.index(loop)
         for generic, loop in runs:
             if (more := _followed(found, generic, loop, known)) is None:
                 return None
@@ -195,10 +188,13 @@ def _followed(found: _Hidden, generic: GenericOp, loop: int, known: set[SSAValue
         return None
     if not all(isinstance(out.owner, tensor.EmptyOp | FillOp) for out in generic.outputs):
         return None
-    inputs = [(value, dims.index(loop)) for value, dims in zip(generic.inputs, loops.input_dims, strict=True) if loop in dims]
-    found.known |= dict.fromkeys((value, place) for value, place in inputs if value in known)
+    inputs = {at: dims.index(loop) for at, dims in enumerate(loops.input_dims) if loop in dims}
+    given = {at: place for at, place in inputs.items() if generic.inputs[at] in known}
+    if any(Along(generic.inputs[at], ()).element != f32 for at in given):
+        return None
+    found.known |= {(generic, at): place for at, place in given.items()}
     results = [(value, dims.index(loop)) for value, dims in zip(generic.results, loops.output_dims, strict=True)]
-    return [*((value, place) for value, place in inputs if value not in known), *results]
+    return [*((generic.inputs[at], place) for at, place in inputs.items() if at not in given), *results]
 
 
 def _is_simple(generic: GenericOp) -> bool:

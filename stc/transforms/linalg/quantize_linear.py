@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -28,13 +28,13 @@ from stc.quantisation.formats import (
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import shape_of
 from stc.transforms.linalg.integer_contractions import (
     Along,
     ContractionWriter,
     ProductSum,
     Quantised,
     as_f32,
+    groups_of,
     is_of_one_row,
     linear_of,
     rows,
@@ -97,7 +97,7 @@ class QuantizeLinear(FindingPass):
         counts: dict[tuple[SSAValue, int], int] = {}
         words: dict[tuple[SSAValue, int], int] = {}
         for linear, chosen in linears:
-            count, size = _groups(linear, chosen)
+            count, size = groups_of(linear, chosen)
             key = linear.first.value, size
             counts[key] = count
             words[key] = words.get(key, 0) + -(-rows(linear) * chosen.bits // self.port_bits)
@@ -125,19 +125,9 @@ def _layer(linear: ProductSum) -> str:
 # Rewriting ------------------------------------------------------------------------------------------------------------
 
 
-def _groups(linear: ProductSum, chosen: LinearFormat) -> tuple[int, int]:
-    """How many groups the reduction has, and how long each is."""
-    return chosen.groups(dict(_extents(linear.second))[linear.reduction])
-
-
-def _extents(tensor: Along) -> Iterable[tuple[int, int]]:
-    """The loops along a tensor, with their iterations."""
-    return zip(tensor.loops, shape_of(tensor.value), strict=True)
-
-
 def _quantise(linear: ProductSum, chosen: LinearFormat, filled: Mapping[tuple[SSAValue, int], int]) -> None:
     activations, weights = linear.first, linear.second
-    _, size = _groups(linear, chosen)
+    _, size = groups_of(linear, chosen)
     writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, filled[activations.value, size], size)
     quantised_weights = _quantised_weights(writer, weights, chosen)
     quantised_activations = _quantised_activations(writer, activations, of_groups=chosen.activations == GROUP)

@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.task_graph import computing_reader, ends_of, tasks_behind, tasks_of
+from stc.analysis.task_graph import computing_readers, ends_of, tasks_behind, tasks_of
 from stc.design_space.turns import after_all, chains
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.stream import CreateOp
@@ -77,7 +77,7 @@ def _rows(kernel: KernelOp, loads: Sequence[TaskOp]) -> list[list[TaskOp]]:
     """The `loads` that share a port, in turn."""
     behind = tasks_behind(kernel)
     order = {task: at for at, task in enumerate(behind)}
-    readers = {load: {computing_reader(out) for out in load.outs} for load in loads}
+    readers = {load: {each for out in load.outs for each in computing_readers(out)} for load in loads}
     words = {load: _word(load.ins[0]) for load in loads}
     in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
     sizes = {load: sum(tensor_bytes(port.type) for port in load.ins) for load in in_order}

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.dialects.linalg.ops import YieldOp as Yielded
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -38,7 +38,7 @@ ARRAY = "array"
 """The compute unit of the shared multipliers."""
 
 WIDEST_TOKEN_BITS = 512
-"""Of what a shared contraction sends its sums in, at once on several streams; wider only as a contraction had sent them."""
+"""Of what a shared contraction sends its sums in; wider only as a contraction had sent them."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
 
 
 def _keeps_up(each: ContractionTask) -> bool:
-    """Whether sums that leave on several streams at once may leave one token after the other, as those of the array do: while the
-    next ones are computed."""
+    """Whether sums that leave on several streams at once may leave one token after the other, as those of the array do: in no more
+    cycles than they have terms."""
     return len(each.sums) == 1 or each.lanes // each.sent <= each.terms
 
 
@@ -264,27 +264,23 @@ class _Array:
             if at_once > self._apart:
                 _join(builder, count, ins[0], held[entries], ports)
             else:
-                _cut(builder, count, ins, held[entries], ports)
+                _cut(builder, count, ins[0], held[entries], ports)
             _mark(each, builder, before)
 
 
-def _cut(builder: Builder, count: int, ins: Sequence[SSAValue], held: SSAValue, outs: Sequence[SSAValue]) -> scf.ForOp:
-    """`count` times a token of each of `ins`, one after the other, through `held` in tokens of `outs`, one of each in turn. Gives
-    the innermost loop."""
-    entries, lanes = _lanes(ins[0]), _lanes(outs[0])
+def _cut(builder: Builder, count: int, source: SSAValue, held: SSAValue, outs: Sequence[SSAValue]) -> None:
+    """`count` times a token of `source`, through `held` in tokens of `outs`, one of each in turn."""
+    entries, lanes = _lanes(source), _lanes(outs[0])
     nest = [
-        ("token", Loop(count, 1)), ("part", Loop(len(ins), 1)), ("lane", Loop(entries // (len(outs) * lanes), len(outs) * lanes)),
-        ("port", Loop(len(outs), 1)),
+        ("token", Loop(count, 1)), ("lane", Loop(entries // (len(outs) * lanes), len(outs) * lanes)), ("port", Loop(len(outs), 1)),
     ]  # fmt: skip
     of, inside = _nest(builder, nest)
-    for part, source in enumerate(ins):
-        fresh = where_equal(inside, [(of[name], value) for name, value in (("part", part), ("lane", 0), ("port", 0)) if name in of])
-        receive(fresh, source, held, index_constant(fresh, 0))
+    fresh = where_equal(inside, [(of[name], 0) for name in ("lane", "port") if name in of])
+    receive(fresh, source, held, index_constant(fresh, 0))
     at = of["lane"] if "lane" in of else index_constant(inside, 0)
     for number, out in enumerate(outs):
         now = where_equal(inside, [(of["port"], number)] if "port" in of else [])
         send(now, held, now.insert(arith.AddiOp(at, index_constant(now, number * lanes))).result if number else at, out)
-    return loop_at(inside)
 
 
 def _join(builder: Builder, count: int, source: SSAValue, held: SSAValue, outs: Sequence[SSAValue]) -> None:
