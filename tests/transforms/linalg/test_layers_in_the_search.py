@@ -16,7 +16,7 @@ from stc.dialects.parsing import parse_module
 from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.update_in_place import UpdateInPlace
 from stc.transforms.linalg.choose_parallelism import Computation, computations
-from stc.transforms.shared_parameters import joining_results
+from stc.transforms.shared_parameters import followed_types, joining_results
 
 LAYER = """
 #i = affine_map<(i, k) -> (i)>  #k = affine_map<(i, k) -> (k)>  #ik = affine_map<(i, k) -> (i, k)>
@@ -91,6 +91,29 @@ def test_one_port_takes_one_result():
     product = next(op for op in function.body.block.ops if isinstance(op, GenericOp)).results[0]
     assert len(joining_results([large, product], [x, w], {}, [x, w], memory)) == 1
     assert joining_results([large, product], [], {x: 0, w: 0}, [x, w], memory) == set()  # of small ones words may be narrow
+
+
+WIDE = """
+func.func @main(%x: tensor<64x64xf32>, %w: tensor<4096x64xf32>) -> (tensor<2048x64xf32>, tensor<1024x64xf32>) {
+  %y = tensor.empty() : tensor<2048x64xf32>
+  %z = tensor.empty() : tensor<1024x64xf32>
+  func.return %y, %z : tensor<2048x64xf32>, tensor<1024x64xf32>
+}
+"""
+
+
+def test_a_large_result_leaves_by_a_port_of_small_ones():
+    (function,) = functions_of(parse_module(WIDE, "wide"))
+    x, w = function.body.block.args
+    assert function.body.block.last_op is not None
+    results = [*function.body.block.last_op.operands]
+    memory = load_platform("u55c").memory
+    assert joining_results(results, [], {x: 0}, [x, w], memory) == {results[0]}  # one takes one
+    assert joining_results(results, [x], {x: 0}, [x, w], memory) == {*results}
+    assert followed_types([w], {w}, results, set(), memory) == set()  # nothing follows the layers
+    behind = [op for op in function.body.block.ops if results[0] in op.results]
+    assert followed_types([w], {w}, [], behind, memory) == set()  # layers read it, too
+    assert followed_types([w], {w}, results, behind, memory) == {"f32"}
 
 
 CACHED = """

@@ -12,13 +12,14 @@ from xdsl.dialects.tensor import ConcatOp
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
+from stc.transforms.linalg import pad_hidden
 from stc.transforms.linalg.pad_hidden import PadHidden
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
 
 FORMAT = "bits=8,group=4"
 TASKS = 24
 PASS = PadHidden(FORMAT, TASKS, port_bits=32)
-"""Words of four rows, groups of four: 64 words of 2 groups, those of two contractions, leave 16 tasks eight each, 66 leave 22 six."""
+"""Words of four rows, groups of four: 64 words of 2 groups, of two contractions, leave 16 tasks eight each, 66 leave 22 six."""
 
 PRODUCT = """
   %{name}_e = tensor.empty() : tensor<{rows}{n}xf32>
@@ -135,13 +136,39 @@ def test_integers_are_the_same(activations: str) -> None:
     for module in (parse_module(text), padded(text)):
         QuantizeLinear(f"{FORMAT},activations={activations}").find(make_context(), module)
         found.append(execute(module, arrays(8, 128, 5))[0])
-    assert np.array_equal(*found) and len(np.unique(found[0])) == 5
+    assert np.array_equal(found[0], found[1]) and len(np.unique(found[0])) == 5
 
 
 def test_how_long() -> None:
     text = str(padded(mlp()))
     assert "tensor<8x132xf32>" in text and "tensor<132x5xf32>" in text and "tensor<8x128xf32> {stc.parameter}" in text
     assert str(padded(text, PASS)) == text  # once is enough
+
+
+def test_weights_that_are_read_twice() -> None:
+    """Each use has its own zeros: rows where they are made, columns where they are reduced."""
+    last = product("y", "act", 128, 128).replace("%y_w", "%up_w")
+    own = [product("up", "x", 128, 128), entrywise("act", ["up"], 128, SILU), last]
+    text = program(own, k=128, hidden=128, n=128, rows=0, results="y")
+    module = padded(text, PadHidden(FORMAT, 12, 32))
+    assert "tensor<128x132xf32>" in str(module) and "tensor<132x128xf32>" in str(module)
+    given = arrays(128, 128, 128)
+    np.testing.assert_allclose(*(execute(each, given)[0] for each in (module, parse_module(text))), rtol=1e-4)
+
+
+def test_one_hidden_dimension_behind_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pad_hidden, "filled_hidden", lambda units, *_: units + 1)
+    own = [
+        product("up", "x", 8, 128), entrywise("act", ["up"], 128, SILU), product("gate", "act", 128, 128),
+        entrywise("h", ["gate"], 128, SILU), product("y", "h", 128, 1).replace("%y_w", "%down_w"),
+    ]  # fmt: skip
+    text = program(own, k=8, hidden=128, n=1, rows=0, results="y")
+    text = text.replace("%gate_w: tensor<8x128xf32>", "%gate_w: tensor<128x128xf32>")
+    module = padded(text)
+    assert "tensor<8x132xf32>" in str(module) and "tensor<132x132xf32>" in str(module) and "tensor<132x1xf32>" in str(module)
+    given = arrays(8, 128, 1)
+    given[2] = np.random.default_rng(3).standard_normal((128, 128)).astype(np.float32)
+    np.testing.assert_allclose(*(execute(each, given)[0] for each in (module, parse_module(text))), rtol=1e-4)
 
 
 STAYS = {
@@ -151,6 +178,7 @@ STAYS = {
     "what is between is a result": mlp(results="y h"),
     "one of them is f32": mlp(),
     "no whole words": mlp(hidden=126),
+    "a group is a row": mlp(),
     "nothing is known of tasks": mlp(),
     "what another reads is a result": mlp(results="y act"),
 }
@@ -158,6 +186,7 @@ STAYS = {
 
 @pytest.mark.parametrize("why", STAYS)
 def test_stays_as_it_is(why: str) -> None:
-    chosen = f"{FORMAT},except=gate" if why == "one of them is f32" else FORMAT
+    formats = {"one of them is f32": f"{FORMAT},except=gate", "a group is a row": "bits=8,group=row"}
+    chosen = formats.get(why, FORMAT)
     one = PadHidden(chosen, 0 if why == "nothing is known of tasks" else TASKS, 32)
     assert str(padded(STAYS[why], one)) == str(parse_module(STAYS[why]))
