@@ -7,10 +7,10 @@ lengths: all layers and the head in one launch, on one array; or as many layers 
 own, each within its part of the plan's budget, since one binary has both. The emitted C++ is run with time, with every layer of a
 launch: at the first position, in the middle, and at the last, between which cycles are taken to lie on lines. A token takes the
 cycles of all launches, and what each costs, as the platform says. The prompt goes through the same designs, token by token; a head
-of its own is left out but for the last. *Asked* is what the project wants. Bytes are what crosses the memory ports, counted in the
+of its own is left out but for the last. *Asked* is what the project wants. Bytes are what crosses memory ports, counted in the
 emitted loops, zeros that fill up groups and rows among them; shares are of 460 GB/s, the card's peak, and of the 425 GB/s that were
-measured on such cards. Resources are estimated, of all designs together. Rows are kept in benchmarks/data/decode_u55c.json, each with
-the commit at which it was measured.
+measured on such cards. Resources are estimated, of all designs together. Rows are kept in benchmarks/data/decode_u55c.json, each
+with the commit at which it was measured.
 """
 
 from __future__ import annotations
