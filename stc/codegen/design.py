@@ -191,7 +191,9 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     project = Scope()
     names = {kernel: project.declare(_kernel_name(kernel)) for kernel in plan.kernels}
     updated = {buffer for kernel in plan.kernels for buffer in plan.results[kernel] if buffer in plan.operands[kernel]}
-    banks = channels_in_turn(plan.buffers, platform.memory.channels, updated, _buffers_of_ports(plan))
+    # What projects share that update the same buffers, of which one may have inputs that another has not.
+    inputs = {buffer for buffer in plan.buffers if updated and buffer.kind == "input"} - updated
+    banks = channels_in_turn(plan.buffers, platform.memory.channels, updated, _buffers_of_ports(plan), inputs)
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
     _require_room(kernels, plan, platform)

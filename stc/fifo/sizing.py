@@ -108,7 +108,7 @@ class _NoCycleLost:
         return {task: _distinct([schedule, self.latest[task]]) for task, schedule in self._schedules_in(run).items()}
 
     def _schedules_in(self, run: NetworkRun) -> dict[str, TaskSchedule]:
-        return _task_schedules(self.network, run, self.first)
+        return _task_schedules(self.network, run, self.first, self.end)
 
     def _solved(self, schedules: Mapping[str, Sequence[TaskSchedule]]) -> FifoSchedule:
         return solve(SizingProblem(schedules, self.network.graph, self.first.makespan), self.usable, self.slack)
@@ -117,8 +117,9 @@ class _NoCycleLost:
         return sum(share(fifo.bits, found.slots[fifo.name], self.usable) for fifo in self.network.graph.sized)
 
 
-def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun) -> dict[str, TaskSchedule]:
-    """The schedules of all tasks in `run` but those that fill FIFOs which are not sized: these keep to their cycles in `first`."""
+def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun, end: int) -> dict[str, TaskSchedule]:
+    """The schedules of all tasks in `run`, which have to end by `end`, but those that fill FIFOs which are not sized: these keep to
+    their cycles in `first`, and have a schedule where they fill others, too, which nothing moves."""
     sources = {fifo.producer for fifo in network.graph.fed}
     spare: dict[str, int] = {}
     for fifo in network.graph.fed:
@@ -126,7 +127,9 @@ def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun) -> dic
         spare[fifo.consumer] = min(spare.get(fifo.consumer, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]
     sooner = {task: min(run.begins[task], spare.get(task, run.begins[task])) for task in tasks}
-    return {task: _task_schedule(network.graph, run, task, sooner[task]) for task in tasks}
+    held = sources & {fifo.producer for fifo in network.graph.sized}
+    kept = {task: replace(_task_schedule(network.graph, first, task, 0), end=end) for task in held}
+    return kept | {task: _task_schedule(network.graph, run, task, sooner[task]) for task in tasks}
 
 
 def _task_schedule(graph: TaskGraph, run: NetworkRun, task: str, sooner: int) -> TaskSchedule:

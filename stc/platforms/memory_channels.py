@@ -21,14 +21,19 @@ Channel = TypeVar("Channel", bound=Hashable)
 
 
 def channels_in_turn(
-    buffers: Iterable[Buffer], channels: int, updated: Container[Buffer] = (), of_ports: Iterable[Collection[Buffer]] = ()
+    buffers: Iterable[Buffer],
+    channels: int,
+    updated: Container[Buffer] = (),
+    of_ports: Iterable[Collection[Buffer]] = (),
+    last: Container[Buffer] = (),
 ) -> dict[Buffer, int]:
     """The channel, of so many, that each buffer lies in: channel n mod `channels` for the n-th that is named, first come first.
 
-    Those that are `updated` in place come before all others: kernels of several projects that share them find them in one channel.
+    Those that are `updated` in place come before all others, and those that come `last` behind them: kernels of several projects
+    find what they share in one channel (caches, parameters), whatever inputs one has that another has not.
     Those that come through one port (`of_ports`) lie in one channel, as the port is linked to one.
     """
-    in_order = sorted(dict.fromkeys(buffers), key=lambda buffer: buffer not in updated)
+    in_order = sorted(dict.fromkeys(buffers), key=lambda buffer: (buffer not in updated, buffer in last))
     together: nx.Graph[Buffer] = nx.Graph()
     together.add_nodes_from(in_order)
     for port in of_ports:

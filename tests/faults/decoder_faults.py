@@ -120,7 +120,7 @@ def _examinations(rest: Sequence[Step]) -> dict[str, Callable[[Fault, ModuleOp, 
 # Phase order exchanged in one unit only --------------------------------------------------------------------------------
 
 
-@fault("array", "share-contractions", "compile", "array_hand_out waits to read token 6 of 12 of 'array_lanes'")
+@fault("array", "share-contractions", "compile", "array_hand_out waits to read token 6 of 12 of 'array_sums'")
 def sums_are_handed_out_to_the_second_contraction_first(module: ModuleOp) -> None:
     _exchange_phases(module, "array_hand_out", 1)
 

@@ -19,6 +19,8 @@ def test_buffers_of_one_port_lie_in_one_channel() -> None:
     assert channels_in_turn("abcd", 8, of_ports=["bd"]) == {"a": 0, "b": 1, "c": 2, "d": 1}
     assert channels_in_turn("abcde", 2, of_ports=["ac", "ec", "b"]) == {"a": 0, "b": 1, "c": 0, "d": 0, "e": 0}
     assert channels_in_turn("abc", 8, updated="c", of_ports=["ac"]) == {"c": 0, "a": 0, "b": 1}
+    assert channels_in_turn("abcd", 8, updated="c", last="ab") == {"c": 0, "d": 1, "a": 2, "b": 3}
+    assert channels_in_turn("abcd", 8, of_ports=["ad"], last="a") == {"b": 0, "c": 1, "d": 2, "a": 2}
 
 
 def test_ports_of_one_channel_share_it() -> None:

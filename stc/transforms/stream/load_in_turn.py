@@ -32,8 +32,8 @@ class LoadInTurn(ModulePass):
     did, into the same streams: only when changes. What the next loads has no port before the one before has all its words, so FIFOs
     that loads fill ahead fill later.
 
-    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too, and so does what
-    brings small ones for several (`share-ports`), as a whole. Caches, inputs alone, and what several read keep theirs.
+    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too, and others may come
+    behind what brings small ones for several (`share-ports`). Caches, inputs alone, and what several read keep theirs.
 
         dataflow.task @load_up ins(%m = %up : memref<64x...>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_down ins(%m = %down : memref<64x...>) outs(%o = %t : ...) kind load {...}
@@ -81,7 +81,12 @@ def _rows(kernel: KernelOp, loads: Sequence[TaskOp]) -> list[list[TaskOp]]:
     words = {load: _word(load.ins[0]) for load in loads}
     in_order = sorted(loads, key=lambda load: min(order[reader] for reader in readers[load]))
     sizes = {load: sum(tensor_bytes(port.type) for port in load.ins) for load in in_order}
-    return chains(sizes, after_all(readers, behind, words), {load: len(load.outs) for load in in_order})
+    waits = after_all(readers, behind, words)
+
+    def may_follow(later: TaskOp, before: TaskOp) -> bool:
+        return len(later.ins) == 1 and waits(later, before)
+
+    return chains(sizes, may_follow, {load: len(load.outs) for load in in_order})
 
 
 def _merge(first: TaskOp, row: Sequence[TaskOp], names: UniqueNames) -> None:
