@@ -32,8 +32,8 @@ class LoadInTurn(ModulePass):
     did, into the same streams: only when changes. What the next loads has no port before the one before has all its words, so FIFOs
     that loads fill ahead fill later.
 
-    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too, and others may come
-    behind what brings small ones for several (`share-ports`). Caches, inputs alone, and what several read keep theirs.
+    Only words of one type share a port. What deals out words to several (`interleave-loads`) takes its turn, too, and others may
+    come behind what brings small ones for several (`share-ports`). Caches, inputs alone, and what several read keep theirs.
 
         dataflow.task @load_up ins(%m = %up : memref<64x...>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_down ins(%m = %down : memref<64x...>) outs(%o = %t : ...) kind load {...}
