@@ -805,7 +805,7 @@ DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "parameter's bank": (
         lambda folder: _parameter(folder, lambda it: it["layout"].update(bank=5)),
-        "ln_1_bias of the kernel has bank 3: parameters of another layout; accepted: bank 5",
+        "ln_1_bias of the kernel has bank 2: parameters of another layout; accepted: bank 5",
     ),
     "parameter's place": (
         lambda folder: _parameter(folder, lambda it: it.update(offset=0)),
