@@ -59,16 +59,15 @@ def ends_of(value: SSAValue) -> tuple[TaskOp, TaskOp]:
 
 def computing_reader(value: SSAValue) -> TaskOp:
     """The first task behind a stream that reads something else, too, or ends there: what forks and splits hand it on to."""
-    reader = ends_of(value)[1]
-    goes_on = len(reader.ins) == 1 and reader.outs and isinstance(reader.outs[0].owner, CreateOp)
-    return computing_reader(reader.outs[0]) if goes_on else reader
+    return computing_readers(value)[0]
 
 
-def computing_readers(value: SSAValue) -> set[TaskOp]:
-    """All of those behind a stream, where `computing_reader` is one: whatever forks hand it on to."""
+def computing_readers(value: SSAValue) -> list[TaskOp]:
+    """All of these, in the order in which they are handed it."""
     reader = ends_of(value)[1]
-    goes_on = len(reader.ins) == 1 and reader.outs and all(isinstance(out.owner, CreateOp) for out in reader.outs)
-    return {each for out in reader.outs for each in computing_readers(out)} if goes_on else {reader}
+    streams = [out for out in reader.outs if isinstance(out.owner, CreateOp)]
+    goes_on = len(reader.ins) == 1 and streams and streams[0] is reader.outs[0]
+    return [each for out in streams for each in computing_readers(out)] if goes_on else [reader]
 
 
 def shares_multipliers(task: TaskOp) -> bool:

@@ -18,18 +18,12 @@ from stc.transforms.stream.names import UniqueNames
 
 @dataclass(frozen=True)
 class FlatLoad:
-    """A task that does nothing but read `words`, by the kernel's operand `port`, and write `outs`."""
+    """A task that does nothing but read `words`, by the kernel's operand `port`, and write `out`."""
 
     task: TaskOp
     words: MemRefType
-    outs: tuple[stream.CreateOp, ...]
+    out: stream.CreateOp
     port: int
-
-    @property
-    def out(self) -> stream.CreateOp:
-        """What a load writes that writes one stream."""
-        (out,) = self.outs
-        return out
 
     @property
     def name(self) -> str:
@@ -40,21 +34,16 @@ class FlatLoad:
 
 def flat_loads(kernel: KernelOp, of: Collection[SSAValue]) -> list[FlatLoad]:
     """Those of `kernel`, in order, that alone read one of the operands `of`, and write one stream."""
-    return [load for load in dealing_loads(kernel, of) if len(load.outs) == 1]
-
-
-def dealing_loads(kernel: KernelOp, of: Collection[SSAValue]) -> list[FlatLoad]:
-    """Those of `kernel`, in order, that alone read one of the operands `of`, and write one stream or deal out to several."""
     return [load for op in kernel.body.block.ops if (load := _flat(op)) is not None and kernel.inputs[load.port] in of]
 
 
 def _flat(op: Operation) -> FlatLoad | None:
-    if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.ins) != 1:
+    if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.ins) != 1 or len(op.outs) != 1:
         return None
-    (port,), outs = op.ins, tuple(out.owner for out in op.outs if isinstance(out.owner, stream.CreateOp))
-    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or len(outs) != len(op.outs):
+    port, out = op.ins[0], op.outs[0].owner
+    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out, stream.CreateOp):
         return None
-    return FlatLoad(op, port.type, outs, port.index) if port.has_one_use() else None
+    return FlatLoad(op, port.type, out, port.index) if port.has_one_use() else None
 
 
 def arriving_words(load: FlatLoad, names: UniqueNames) -> stream.CreateOp:
