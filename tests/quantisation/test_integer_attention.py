@@ -73,8 +73,8 @@ def by_formulas(inputs: list[np.ndarray]) -> np.ndarray:
             query, scale = _stored(q[0, head, row])
             scores = (query @ integers[0].T).astype(np.float32) * scale * scales[0] * np.float32(SCALING) + mask[0, 0, row]
             powers = np.exp(scores.astype(np.float64) - scores.max())
-            weights, scale = _stored((powers / powers.sum()).astype(np.float32) * scales[1])
-            result[row, head] = (weights @ integers[1]).astype(np.float32) * scale
+            weights, scale = _stored(powers.astype(np.float32) * scales[1])
+            result[row, head] = (weights @ integers[1]).astype(np.float32) * (scale / powers.sum())
     return result
 
 

@@ -22,13 +22,15 @@ def scores(query: torch.Tensor, keys: Parts) -> torch.Tensor:
     return _products(integers, keys[0].transpose(2, 3)) * scales * keys[1].transpose(2, 3)
 
 
-def weighted(probabilities: torch.Tensor, values: Parts) -> torch.Tensor:
-    """[.., rows, entries]: values as they are stored, each times its probability [.., rows, positions].
+def weighted(scores: torch.Tensor, values: Parts) -> torch.Tensor:
+    """[.., rows, entries]: values as they are stored, each times its probability, the softmax of scores [.., rows, positions].
 
-    The scale of a value is a part of what it is multiplied with, which is quantised row by row.
+    Of the softmax only the exponentials are quantised, row by row; the scale of a value is a part of what it is multiplied with. Who
+    divides by their sum last divides the scale of a row, not each position, and the sum may be computed meanwhile.
     """
-    integers, scales = INT8_ROWS.stored(probabilities * values[1].transpose(2, 3))
-    return _products(integers, values[0]) * scales
+    exponentials = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    integers, scales = INT8_ROWS.stored(exponentials * values[1].transpose(2, 3))
+    return _products(integers, values[0]) * (scales / exponentials.sum(dim=-1, keepdim=True))
 
 
 def _products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -50,16 +52,16 @@ def attend(
     groups = query.shape[1] // key.shape[1]
     factor = query.shape[-1] ** -0.5 if scaling is None else scaling
 
-    def softmax(found: torch.Tensor) -> torch.Tensor:
-        found = found * factor
-        return torch.nn.functional.softmax(found if attention_mask is None else found + attention_mask, dim=-1)
+    def masked(products: torch.Tensor) -> torch.Tensor:
+        scaled = products * factor
+        return scaled if attention_mask is None else scaled + attention_mask
 
     if is_in_f32():
-        probabilities = softmax(torch.matmul(query, _repeated(key, groups).transpose(2, 3)))
-        result = torch.matmul(probabilities, _repeated(value, groups))
+        found = masked(torch.matmul(query, _repeated(key, groups).transpose(2, 3)))
+        result = torch.matmul(torch.nn.functional.softmax(found, dim=-1), _repeated(value, groups))
     else:
         keys, values = (tuple(_repeated(part, groups) for part in parts) for parts in CacheRows.in_use().all_rows)
-        result = weighted(softmax(scores(query, keys)), values)
+        result = weighted(masked(scores(query, keys)), values)
     return result.transpose(1, 2).contiguous(), None
 
 

@@ -19,6 +19,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, PORTS, STRIPE
 from stc.iteration.reshape import Groups, divide_outermost
 from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.dealt_copies import dealt_copies
 from stc.transforms.linalg.generics import started_alike, stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of, source_dimension
 from stc.transforms.linalg.split_loops import split_by_operand
@@ -36,7 +37,8 @@ class DistributeParallel(ModulePass):
     there were a multiple of the copies, or a divisor, some are put together, or each taken apart. At the boundary of the function
     the slices become memory ports of their own (`layout-to-dataflow`). Each copy is dealt to parts, as its `stc.dealt` says, which
     take iterations of another parallel loop in turn: so results come in the order in which one task makes them, of one part after
-    the other. CompileError where a loop reduces, does not divide, or its index is used.
+    the other. Copies that such parts read along the same loop take its iterations in turn, too. CompileError where a loop reduces,
+    does not divide, or its index is used.
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ... attrs = {stc.copies = array<i64: 2, 1, 1>}
       becomes
@@ -50,6 +52,9 @@ class DistributeParallel(ModulePass):
     name = "distribute-parallel"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for generic, division in dealt_copies(generics_in(op)).items():
+            _check(generic, division.loop, division.count)
+            _split(generic, division.loop, division.count)
         for generic in generics_in(op):
             distribute(generic)
         erase_dead_ops(op)
@@ -97,6 +102,12 @@ def _deal(generic: linalg.GenericOp) -> None:
         return
     count = counts[loop]
     _check(generic, loop, count)
+    DEALT.put(generic, tuple(1 if at == loop else number for at, number in enumerate(counts)))
+    distribute(_split(generic, loop, count))
+
+
+def _split(generic: linalg.GenericOp, loop: int, count: int) -> linalg.GenericOp:
+    """A generic of which a loop has become two, the inner one of `count` iterations and to be divided into as many copies."""
     loops = GenericLoops(generic)
     operand = next(index for index, dims in enumerate(loops.operand_dims) if loop in dims)
     extents = [(at, loops.extents[at]) for at in loops.operand_dims[operand]]
@@ -111,14 +122,20 @@ def _deal(generic: linalg.GenericOp) -> None:
     for index in range(len(made.inputs)):  # which may become that of one before
         _share_reshape(made.inputs[index], made)
     COPIES.put(made, tuple(count if at == loop + 1 else 1 for at in range(len(made.iterator_types))))
-    DEALT.put(made, (*counts[:loop], 1, 1, *counts[loop + 1 :]))
-    distribute(made)
+    if counts := DEALT.of(made):
+        DEALT.put(made, (*counts[:loop], 1, *counts[loop:]))
+    return made
 
 
 def _share_reshape(value: SSAValue, reader: linalg.GenericOp) -> None:
-    """Where `value` is a reshape for `reader`, let all that want the same have one, right behind what is reshaped."""
+    """Where `value` is a reshape for `reader`, let all that want the same have one, right behind what is reshaped; none where it
+    only undoes another."""
     own = value.owner
     if not isinstance(own, tensor.ExpandShapeOp):
+        return
+    if isinstance(before := own.src.owner, tensor.CollapseShapeOp) and groups_of(before) == groups_of(own):
+        value.replace_all_uses_with(before.src)
+        Rewriter.erase_op(own)
         return
     for other in _alike(own):
         other.result.replace_all_uses_with(value)
