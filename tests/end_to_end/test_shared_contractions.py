@@ -20,6 +20,8 @@ from stc_testing.commands import Stc, refused
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 MLP = """
+from collections import OrderedDict
+
 import torch
 
 class Mlp(torch.nn.Module):
@@ -38,8 +40,13 @@ def mlp():
 def gated():
     torch.manual_seed(0)
     return Mlp(0), (torch.randn(1, 24),)
+
+def wide():
+    torch.manual_seed(0)
+    layers = torch.nn.Linear(32, 96), torch.nn.ReLU(), torch.nn.Linear(96, 24)
+    return torch.nn.Sequential(OrderedDict(zip(("up", "act", "down"), layers))), (torch.randn(1, 32),)
 """
-"""Of two activations, and of one."""
+"""Of two activations, of one, and without a gate."""
 FORMAT = "bits=8,group=12,activations=group"
 COPIES = """[stc.parallelism]
 up_max_abs = { lanes = 1, copies = 1 }
@@ -113,6 +120,37 @@ def test_parts_of_a_copy_take_groups_in_turn(source: str, tmp_path: Path) -> Non
     work = {task.name: task.work for task in kernel.tasks if task.work is not None and task.work.products}
     parts = [one.products for name, one in work.items() if re.match(r"down_matmul0_\d_\d", name)]
     assert count == 1 and parts == 4 * [24 * 36 // 6]
+    assert simulate(tmp_path / "out", optimisation=0).passed
+
+
+IN_TURN = """[stc.parallelism]
+up_max_abs = { lanes = 2, copies = 2 }
+up_scale = { lanes = 1, copies = 2 }
+up_reciprocal = { lanes = 1, copies = 2 }
+up_quantise = { lanes = 4, copies = 2 }
+up_matmul0 = { lanes = 16, copies = 3 }
+up_matmul1 = { lanes = 1, copies = 3 }
+act = { lanes = 1, copies = 3 }
+down_max_abs = { lanes = 2, copies = 3 }
+down_scale = { lanes = 1, copies = 3 }
+down_reciprocal = { lanes = 1, copies = 3 }
+down_quantise = { lanes = 1, copies = 3 }
+down_matmul0 = { lanes = 6, copies = 2, parts = 3 }
+down_matmul1 = { lanes = 1, copies = 2 }
+down_add = { lanes = 4, copies = 2 }
+"""
+
+
+def test_copies_take_groups_in_turn_where_parts_read_them(source: str, tmp_path: Path) -> None:
+    """Each part of `down` reads one copy of `up`, whose groups it wants in the order in which that makes them: nobody puts what three
+    copies make together, and nobody takes it apart. Scales of activations alone are joined."""
+    (tmp_path / "given.toml").write_text(IN_TURN)
+    said = {"quantize": "bits=4,group=16,activations=group", "weight_ports": "in-turn", "contractions": "shared"}
+    options = PipelineOptions(schedule=str(tmp_path / "given.toml"), **said)
+    compile_model(CompileRequest(source.replace(":mlp", ":wide"), options=options), tmp_path / "out")
+    (kernel,) = read_manifest(tmp_path / "out").kernels
+    moved = [task.name for task in kernel.tasks if task.name.startswith(("concat_down", "chunk_down", "merge_down"))]
+    assert moved and not [name for name in moved if "quantise" in name]
     assert simulate(tmp_path / "out", optimisation=0).passed
 
 

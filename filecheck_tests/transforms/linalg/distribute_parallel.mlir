@@ -236,3 +236,51 @@ func.func @read_twice(%x: !X) -> !S {
 // CHECK-NEXT: [[EVEN:%.*]] = tensor.extract_slice [[X]][0, 0, 0]
 // CHECK: linalg.generic{{.*}} ins([[EVEN]], [[EVEN]] :
 // CHECK: linalg.generic{{.*}} ins([[ODD]], [[ODD]] :
+
+// -----
+
+// Copies whose results are read in turn make them in turn: each is read by one part.
+#id = affine_map<(i, k) -> (i, k)>
+!X = tensor<4x3xf32>
+func.func @made_in_turn(%x: !X) -> !X {
+  %e = tensor.empty() : !X
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "add", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%y : !X) outs(%e : !X) attrs = {stc.name = "mul", stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %p = arith.mulf %a, %a : f32  linalg.yield %p : f32 } -> !X
+  return %z : !X
+}
+
+// CHECK-LABEL: @made_in_turn(
+// CHECK-DAG: [[EVEN:%.*]] = tensor.extract_slice {{.*}}[0, 0, 0] [2, 1, 3]
+// CHECK-DAG: [[ODD:%.*]] = tensor.extract_slice {{.*}}[0, 1, 0] [2, 1, 3]
+// CHECK: [[Y0:%.*]] = linalg.generic{{.*}} ins([[EVEN]] : {{.*}}stc.name = "add_0"
+// CHECK: [[Y1:%.*]] = linalg.generic{{.*}} ins([[ODD]] : {{.*}}stc.name = "add_1"
+// CHECK-NOT: {{tensor.concat|tensor.collapse}}
+// CHECK: linalg.generic{{.*}} ins([[Y0]] : {{.*}}stc.name = "mul_0"
+// CHECK: linalg.generic{{.*}} ins([[Y1]] : {{.*}}stc.name = "mul_1"
+
+// -----
+
+// What is returned, too, stays on end, and so does what that is made of.
+#id = affine_map<(i, k) -> (i, k)>
+!X = tensor<4x3xf32>
+func.func @returned(%x: !X) -> (!X, !X) {
+  %e = tensor.empty() : !X
+  %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "sub", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.subf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%w : !X) outs(%e : !X) attrs = {stc.name = "add", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%y : !X) outs(%e : !X) attrs = {stc.name = "mul", stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %p = arith.mulf %a, %a : f32  linalg.yield %p : f32 } -> !X
+  return %w, %z : !X, !X
+}
+
+// CHECK-LABEL: @returned(
+// CHECK: linalg.generic{{.*}}stc.name = "add_1"
+// CHECK: tensor.concat dim(0) {{.*}}stc.name = "add_whole"
