@@ -271,7 +271,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f"share-ports{{{on}{repeated}}}"
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())
-    sharing = ("share-contractions",) if options.contractions == SHARED else ()
+    sharing = ("share-contractions", "join-parameters") if options.contractions == SHARED else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:

@@ -25,8 +25,8 @@ def scores(query: torch.Tensor, keys: Parts) -> torch.Tensor:
 def weighted(scores: torch.Tensor, values: Parts) -> torch.Tensor:
     """[.., rows, entries]: values as they are stored, each times its probability, the softmax of scores [.., rows, positions].
 
-    Of the softmax only the exponentials are quantised, row by row; the scale of a value is a part of what it is multiplied with. Who
-    divides by their sum last divides the scale of a row, not each position, and the sum may be computed meanwhile.
+    Of the softmax only the exponentials are quantised, row by row; the scale of a value is a part of what it is multiplied with.
+    Their sum divides the scale of a row last, not each position, and may be computed meanwhile.
     """
     exponentials = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     integers, scales = INT8_ROWS.stored(exponentials * values[1].transpose(2, 3))

@@ -14,6 +14,7 @@ STREAM_PASSES = passes_of(
         "share-ports": "SharePorts",
         "load-in-turn": "LoadInTurn",
         "share-contractions": "ShareContractions",
+        "join-parameters": "JoinParameters",
         "set-fifo-depths": "SetFifoDepths",
         "duplicate-loads": "DuplicateLoads",
         "lower-linalg-to-loops": "LowerLinalgToLoops",

@@ -1,0 +1,52 @@
+"""Tensors whose entries lie one after the other as a stream order sends them."""
+
+from __future__ import annotations
+
+from xdsl.builder import Builder
+from xdsl.dialects import tensor
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Block, Region, SSAValue
+
+from stc.iteration.order import StreamOrder
+from stc.iteration.reshape import Groups, positions
+from stc.iteration.size import static
+from stc.transforms.linalg.generics import PARALLEL, build, shape_of, tensor_like
+from stc.transforms.linalg.reshapes import collapse_shape, split_value
+
+
+def in_order(builder: Builder, value: SSAValue, order: StreamOrder) -> SSAValue:
+    """The entries of `value` as a tensor of one dimension, in the order in which `order` has its distinct tokens, those of a token
+    row-major. `order` is exact, and its sizes are static."""
+    assert order.is_static and order.is_exact
+    loops, dims = _split(order.without_reuse().without_unit_loops())
+    made, fine = split_value(value, dims)
+    for op in made:
+        builder.insert(op)
+    numbers = positions(dims)
+    wanted = [numbers[dimension][at] for dimension, at in loops] + [group[-1] for group in numbers]
+    if wanted != sorted(wanted):
+        fine = _transposed(builder, fine, wanted)
+    return builder.insert(collapse_shape(fine, (shape_of(fine),))).result
+
+
+def _split(order: StreamOrder) -> tuple[list[tuple[int, int]], Groups]:
+    """Of each loop the dimension that it moves along, and which of its parts; and the parts of each dimension, a token's last."""
+    loops: dict[int, tuple[int, int]] = {}
+    groups: list[tuple[int, ...]] = []
+    for dimension, extent in enumerate(order.element):
+        moving = sorted(order.loops_of(dimension), key=lambda loop: -order.loops[loop].step)
+        loops |= {loop: (dimension, at) for at, loop in enumerate(moving)}
+        groups.append((*(static(order.loops[loop].trip) for loop in moving), extent))
+    return [loops[loop] for loop in range(len(order.loops))], tuple(groups)
+
+
+def _transposed(builder: Builder, value: SSAValue, wanted: list[int]) -> SSAValue:
+    """`value` with its dimensions in another order."""
+    shape = shape_of(value)
+    kind = tensor_like(value, [shape[dimension] for dimension in wanted])
+    empty = builder.insert(tensor.EmptyOp((), kind)).tensor
+    block = Block(arg_types=[kind.element_type, kind.element_type])
+    block.add_op(YieldOp(block.args[0]))
+    every = tuple(range(len(shape)))
+    dims = [tuple(wanted.index(dimension) for dimension in every), every]
+    return builder.insert(build([value], [empty], Region(block), dims, [PARALLEL for _ in every], {})).results[0]
