@@ -142,8 +142,8 @@ down_add = { lanes = 4, copies = 2 }
 
 
 def test_copies_take_groups_in_turn_where_parts_read_them(source: str, tmp_path: Path) -> None:
-    """Each part of `down` reads one copy of `up`, whose groups it wants in the order in which that makes them: nobody puts what three
-    copies make together, and nobody takes it apart. Scales of activations alone are joined."""
+    """Each part of `down` reads one copy of `up`, whose groups it wants in the order in which that makes them: nobody puts what
+    three copies make together, and nobody takes it apart. Scales of activations alone are joined."""
     (tmp_path / "given.toml").write_text(IN_TURN)
     said = {"quantize": "bits=4,group=16,activations=group", "weight_ports": "in-turn", "contractions": "shared"}
     options = PipelineOptions(schedule=str(tmp_path / "given.toml"), **said)

@@ -66,7 +66,7 @@ class _Segment:
 
     loop: scf.ForOp
     port: BlockArgument
-    out: SSAValue
+    out: BlockArgument
     pack: PackOp
 
     @property
@@ -105,7 +105,7 @@ def _segment(kernel: KernelOp, task: TaskOp, loop: scf.ForOp, parameters: Contai
         return None
     if (bounds.lower, bounds.upper, bounds.step) != (0, port.type.get_shape()[0], 1) or not port.has_one_use():
         return None
-    if not isinstance(outside, BlockArgument) or not outside.has_one_use():
+    if not isinstance(outside, BlockArgument) or not outside.has_one_use() or not isinstance(write.stream, BlockArgument):
         return None
     value = kernel.inputs[outside.index]
     pack = value.owner
@@ -122,7 +122,7 @@ def _as_one(kernel: KernelOp, task: TaskOp, segments: Sequence[_Segment]) -> Tas
     """The task with one segment in place of several neighbours."""
     first, *others = segments
     word = first.word
-    packed = _packed(kernel, segments)
+    packed = _packed(kernel, segments, task.outs[first.out.index - len(task.ins)].name_hint)
     assert isa(packed.type, TensorType)
     (count,) = packed.type.get_shape()
     before = [task.ins[segment.port.index] for segment in segments]
@@ -143,8 +143,8 @@ def _as_one(kernel: KernelOp, task: TaskOp, segments: Sequence[_Segment]) -> Tas
     return made
 
 
-def _packed(kernel: KernelOp, segments: Sequence[_Segment]) -> SSAValue:
-    """The words of all, as the host lays them out."""
+def _packed(kernel: KernelOp, segments: Sequence[_Segment], name: str | None) -> SSAValue:
+    """The words of all, as the host lays them out, in a tensor called `name`."""
     builder = Builder(InsertPoint.before(kernel))
     packs = [segment.pack for segment in segments]
     flat = [in_order(builder, pack.source, pack.layout.order) for pack in packs]
@@ -155,5 +155,5 @@ def _packed(kernel: KernelOp, segments: Sequence[_Segment]) -> SSAValue:
     order = StreamOrder((lanes,), (Loop(entries // lanes, lanes),), (Coordinate((0,)),))
     words = TensorType(word, [entries // lanes])
     packed = builder.insert(PackOp(together, ItensorType.from_order(order, kind), words)).result
-    together.name_hint = packed.name_hint = segments[0].out.name_hint
+    together.name_hint = packed.name_hint = name
     return packed
