@@ -86,9 +86,23 @@ class SinkCollapse(RewritePattern):
             return
         for use in list(op.result.uses):
             split = split_by_operand(use.operation, use.index, groups_of(op))
-            if split is not None and not _dropped(split):
+            if split is not None and (_is_between_reshapes(use.operation, split) or not _dropped(split)):
                 _replace(use.operation, split, rewriter)
                 return
+
+
+def _is_between_reshapes(consumer: Operation, split: Split) -> bool:
+    """Whether all who read `consumer` split its results as `split` has them, and of what the function updates only what is read
+    together with new rows would come with dimensions cut: rather that than a reshape in front and one behind."""
+    for result, made in zip(consumer.results, split.results, strict=True):
+        readers = {use.operation for use in result.uses}
+        if not readers or not isinstance(made.owner, tensor.CollapseShapeOp):
+            return False
+        wanted = shape_of(made.owner.src)
+        if not all(isinstance(reader, tensor.ExpandShapeOp) and shape_of(reader.result) == wanted for reader in readers):
+            return False
+    cut = [op.src.owner for op in split.ops if isinstance(op, tensor.ExpandShapeOp) and _is_updated(op.src)]
+    return all(isinstance(made, tensor.ConcatOp) for made in cut)
 
 
 def _dropped(split: Split) -> bool:
@@ -131,7 +145,8 @@ class PropagateReshapesPass(ModulePass):
     loops and dimensions are split for it. They cancel where they meet. What stays: reshapes of function arguments and of
     function results (layout of external memory), those with dimensions of extent 1, those without a common refinement
     ([2, 3] to [3, 2]), which really reorder loops, and those that would cut an argument that the function updates (a cache,
-    `tensor.insert_slice`): it has one shape for what is read and for what is written.
+    `tensor.insert_slice`): it has one shape for what is read and for what is written. Where what reads it together with new rows
+    stands between two reshapes that cancel, these rows are split there, behind the concatenation.
 
     For attention, heads become loops of their own: the projection yields [token, head, entry] with its weight expanded.
 
