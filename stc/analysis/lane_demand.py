@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from math import gcd
 
@@ -47,12 +47,14 @@ class LaneDemand:
     reads one of n streams that one is taken apart to (`chunk`). A stream is as wide as all its ports want: of unequal wishes the
     least, since nothing is gained by bringing more than the other end takes. But sums leave with their last addition, as many at
     once as are added (`fuse-writes`): so wide are their tokens, where that is a power of two or a row, a multiple of what is
-    wanted, and no more than `bits`. The tokens of an own kernel are what its C++ says.
+    wanted, and no more than `bits`. The tokens of an own kernel are what its C++ says. What one of `widened` joins is as wide as
+    who reads all of it wants, whatever those want who read the same streams before.
     """
 
     kernel: KernelOp
     default: int
     bits: int = 0
+    widened: Collection[ConcatOp] = ()
     _fixed: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -64,13 +66,13 @@ class LaneDemand:
 
     def __post_init__(self) -> None:
         for op in self.kernel.walk():
-            if op is not self.kernel:
+            if op is not self.kernel and op not in self.widened:
                 self._unite_ports(op)
         for value in {*self._parent, *self._parent.values()}:
             root = self._root(value)
             self._extents[root] = gcd(self._extents.get(root, 0), _last_extent(value))
         for op in self.kernel.body.block.ops:
-            if isinstance(op, ConcatOp | MergeOp):
+            if isinstance(op, ConcatOp | MergeOp) and op not in self.widened:
                 joined = self._root(op.result)
                 self._joined[joined] = max(_streams_of(op.result), self._joined.get(joined, 1))
         for op in self.kernel.walk():

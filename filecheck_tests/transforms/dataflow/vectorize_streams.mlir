@@ -566,3 +566,42 @@ dataflow.kernel @taken_apart() {
 // CHECK: itensor.read {{.*}} -> tensor<8xf32>
 // CHECK: dataflow.task @high
 // CHECK: itensor.read {{.*}} -> tensor<8xf32>
+
+// -----
+
+// Where each of what is joined has a reader of its own, of 4 lanes, which all of them are too wide for: vectors of 4 up to there, and
+// from there to the join of as many as who reads all of them takes.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
+#wide = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>
+!T = tensor<16xf32>
+!A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+!J = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+dataflow.kernel @put_together() {
+  %a, %b = "test.op"() : () -> (!A, !A)
+  %x0, %x1 = itensor.fork %a : !A to !A, !A
+  %y0, %y1 = itensor.fork %b : !A to !A, !A
+  dataflow.task @own ins(%p = %x1 : !A, %q = %y1 : !A) {
+    %t = itensor.read %p[] : !A -> !T  %u = itensor.read %q[] : !A -> !T  %n = tensor.empty() : !T
+    %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%t, %u : !T, !T) outs(%n : !T) attrs = {stc.schedule = #four} { ^bb0(%s: f32, %v: f32, %o: f32): linalg.yield %s : f32 } -> !T
+    "test.op"(%r) : (!T) -> ()
+  }
+  %j = itensor.concat %x0, %y0 at [0], [16] : !A, !A to !J
+  dataflow.task @behind ins(%p = %j : !J) {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
+    scf.for %i = %c0 to %c32 step %c16 {
+      %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #wide} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+}
+
+// CHECK-LABEL: @put_together(
+// CHECK-COUNT-2: itensor.read {{.*}} -> tensor<4xf32>
+// CHECK: [[X:%.*]] = itensor.converter %x0 {{.*}}buffer_shape = [16]
+// CHECK: [[Y:%.*]] = itensor.converter %y0 {{.*}}buffer_shape = [16]
+// CHECK: itensor.concat [[X]], [[Y]]
+// CHECK: itensor.read {{.*}} -> tensor<16xf32>

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -21,7 +21,7 @@ from stc.analysis.task_graph import leaves_by_one_port
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.itensor import ConverterOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
+from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
 from stc.dialects.updates import is_inserted, is_updated
 from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Loop, StreamOrder
@@ -41,12 +41,13 @@ class VectorizeStreams(ModulePass):
     A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their
     schedules say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. What n streams are
     joined to passes a token a cycle of all n: they are n times as wide as the unroll factors before them say, unless what
-    stands behind takes fewer; so are n streams that one is taken apart to. Sums have tokens of as many as are added at once, if
-    `bits` hold them, whoever reads them. What a converter would only cut into narrower vectors has these before it, unless the
-    computation that makes it is faster. A vector is never wider than `bits`, and divides the last extent of the element, on both
-    sides of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows are inserted at run
-    time (a cache), and these rows, have vectors as wide as their extents and `bits` allow, whatever their kernel wants:
-    others read and update it, too. Rows that come in parts are put together.
+    stands behind takes fewer; so are n streams that one is taken apart to. Where others read them, too (`fork`), and take fewer,
+    each is put together, before it is joined, to vectors as wide as who reads all of them wants. Sums have tokens of as many as
+    are added at once, if `bits` hold them, whoever reads them. What a converter would only cut into narrower vectors has these
+    before it, unless the computation that makes it is faster. A vector is never wider than `bits`, and divides the last extent of
+    the element, on both sides of a reshape. Where more is wanted, `split-ports` makes several streams. An argument into which rows
+    are inserted at run time (a cache), and these rows, have vectors as wide as their extents and `bits` allow, whatever their
+    kernel wants: others read and update it, too. Rows that come in parts are put together.
 
     A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn. What
     is merged to leave through one port is put together to vectors of `bits` before, each slice by itself: one a cycle passes the
@@ -79,24 +80,41 @@ class VectorizeStreams(ModulePass):
             raise CompileError(f"bits is {self.bits}", where=self.name, accepted="at least 1 bit")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             words = {merge: self._words(merge) for merge in _leaving(kernel)}
-            cut = self._orders(kernel)
+            widened = self._widened(kernel)
+            cut = self._orders(kernel, widened)
             rows = dict(_inserted_rows(kernel, cut))
             for access in [found for found in kernel.walk() if isinstance(found, ReadOp | WriteOp)]:
                 _cut(access, cut[access.source if isinstance(access, ReadOp) else access.destination])
-            for value, order in self._orders(kernel).items():
+            for value, order in self._orders(kernel, widened).items():
                 assert isinstance(value.type, ItensorType)
                 Rewriter.replace_value_with_new_type(value, ItensorType.from_order(order, value.type.element_type))
             for merge, (*parts, full) in words.items():
-                _put_together(merge, parts, full)
+                _put_together(merge, parts)
+                Rewriter.replace_value_with_new_type(merge.result, full)
+            for concat, parts in widened.items():
+                _put_together(concat, parts)
             for index, row in rows.items():
                 last = kernel.terminator
                 last.operands[index] = connect(Builder(InsertPoint.before(last)), last.operands[index], row)
             for converter in [found for found in kernel.body.block.ops if isinstance(found, ConverterOp)]:
                 _drop_if_same(converter)
 
-    def _orders(self, kernel: KernelOp) -> dict[SSAValue, StreamOrder]:
+    def _widened(self, kernel: KernelOp) -> dict[ConcatOp, list[ItensorType]]:
+        """What joins streams that others read, too, and whose reader wants at least twice as many lanes as these; and the types of
+        its inputs in vectors as wide as that wants."""
+        joins = [op for op in kernel.body.block.ops if isinstance(op, ConcatOp) and all(map(_is_branch, op.inputs))]
+        together, apart = (LaneDemand(kernel, self.lanes, self.bits, widened=some) for some in ((), joins))
+        found: dict[ConcatOp, list[ItensorType]] = {}
+        for join in joins:
+            narrow, wide = (self._vectorized(join.result, demand).element[-1] for demand in (together, apart))
+            if wide % narrow == 0 and wide >= 2 * narrow:
+                kinds = [value.type for value in join.inputs if isinstance(value.type, ItensorType)]
+                found[join] = [ItensorType.from_order(vectorized(kind.order, wide), kind.element_type) for kind in kinds]
+        return found
+
+    def _orders(self, kernel: KernelOp, widened: Collection[ConcatOp]) -> dict[SSAValue, StreamOrder]:
         """For each itensor in `kernel`, of the type it had before, the order of its vectors."""
-        demand = LaneDemand(kernel, self.lanes, self.bits)
+        demand = LaneDemand(kernel, self.lanes, self.bits, widened=widened)
         orders = {value: self._vectorized(value, demand) for value in _itensors(kernel)}
         for op in kernel.body.block.ops:
             if isinstance(op, SplitOp):
@@ -131,6 +149,11 @@ def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValu
     return interleaved(orders[parts[0]], len(parts), divided)
 
 
+def _is_branch(value: SSAValue) -> bool:
+    """Whether others read what `value` is, too."""
+    return isinstance(value.owner, ForkOp)
+
+
 def _leaving(kernel: KernelOp) -> list[MergeOp]:
     """The merges whose results leave the kernel, each through one port; but for those that go into what kernels update, whose
     tokens others read as they are."""
@@ -161,11 +184,10 @@ def _entries(value: SSAValue) -> tuple[Attribute, Size]:
     return value.type.element_type, value.type.order.shape[-1]
 
 
-def _put_together(merge: MergeOp, parts: Sequence[ItensorType], full: ItensorType) -> None:
-    """Let `merge` take vectors as `parts` say, into which each part is put together before."""
-    builder = Builder(InsertPoint.before(merge))
-    merge.operands = [connect(builder, part, wide) for part, wide in zip(merge.inputs, parts, strict=True)]
-    Rewriter.replace_value_with_new_type(merge.result, full)
+def _put_together(join: MergeOp | ConcatOp, parts: Sequence[ItensorType]) -> None:
+    """Let `join` take vectors as `parts` say, into which each part is put together before."""
+    builder = Builder(InsertPoint.before(join))
+    join.operands = [connect(builder, part, wide) for part, wide in zip(join.inputs, parts, strict=True)]
 
 
 def _cut(access: ReadOp | WriteOp, new: StreamOrder) -> None:
