@@ -133,9 +133,12 @@ class LaneDemand:
         return wanted if joined == 1 else smallest_divisor(self._extents[stream], wanted)
 
     def _narrow(self, converter: ConverterOp) -> None:
-        """Let what a converter reads have the tokens of what it makes, where that is narrower and the same sequence then."""
+        """Let what a converter reads have the tokens of what it makes, where it is the same sequence then, and they are narrower, or
+        no computation has a wish before it."""
         stream, lanes = self._root(converter.source), self.lanes(converter.result)
-        if stream in self._fixed or stream not in self._made or not self._made[stream] <= lanes < self.lanes(converter.source):
+        is_free = stream not in self._required and lanes > self.lanes(converter.source)
+        is_narrower = stream in self._made and self._made[stream] <= lanes < self.lanes(converter.source)
+        if stream in self._fixed or not (is_free or is_narrower):
             return
         orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
         whole = all(self.extent(value) % lanes == 0 for value in (converter.source, converter.result))
@@ -281,7 +284,7 @@ def _streams_beside(value: SSAValue) -> int:
                     return 1
         case OpResult(op=ChunkOp() as chunk):
             return len(chunk.slices) * _streams_beside(chunk.source)
-        case OpResult(op=ForkOp() | CastOp() | ReassociateOp() as passing):
+        case OpResult(op=ForkOp() | CastOp() | ReassociateOp() | ConverterOp() as passing):
             return _streams_beside(passing.operands[0])
         case _:
             return 1

@@ -605,3 +605,46 @@ dataflow.kernel @put_together() {
 // CHECK: [[Y:%.*]] = itensor.converter %y0 {{.*}}buffer_shape = [16]
 // CHECK: itensor.concat [[X]], [[Y]]
 // CHECK: itensor.read {{.*}} -> tensor<16xf32>
+
+// -----
+
+// What is taken apart passes a token a cycle for all parts: each of four parts is read 4 entries at a time, by tasks that have tiles of
+// their own, so that vectors of 16 are taken apart.
+#maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#four = #dataflow.schedule<tile = [1, 32], order = [0, 1], unroll = [1, 4], vector = []>
+!T = tensor<1x32xf32>
+!J = !itensor.itensor<1x16xf32, iter_space: [4, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
+!P = !itensor.itensor<1x16xf32, iter_space: [1, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x32xf32, iter_space: [1] * [1], iter_map: (d0) -> (d0, 0)>
+dataflow.kernel @chunked() {
+  %a = "test.op"() : () -> !J
+  %x0, %x1, %x2, %x3 = itensor.chunk %a at [0, 0], [1, 0], [2, 0], [3, 0] : !J to !P, !P, !P, !P
+  %t0 = itensor.converter %x0 {shared_loops = 1, buffer_shape = [1, 32], blocks = 1} : !P to !A
+  %t1 = itensor.converter %x1 {shared_loops = 1, buffer_shape = [1, 32], blocks = 1} : !P to !A
+  dataflow.task @one ins(%p = %t0 : !A) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %c1 step %c1 {
+      %t = itensor.read %p[%i] : !A -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+  dataflow.task @other ins(%p = %t1 : !A) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %c1 step %c1 {
+      %t = itensor.read %p[%i] : !A -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+  "test.op"(%x2, %x3) : (!P, !P) -> ()
+}
+
+// CHECK: [[WIDE:!.*]] = !itensor.itensor<1x16xf32, iter_space: [4, 2] * [1, 16]
+// CHECK-LABEL: @chunked(
+// CHECK: itensor.chunk {{.*}} : [[WIDE]] to
+// CHECK-NOT: itensor.converter
+// CHECK: itensor.read {{.*}} -> tensor<1x16xf32>
+// CHECK: itensor.read {{.*}} -> tensor<1x16xf32>
