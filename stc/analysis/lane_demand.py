@@ -133,8 +133,8 @@ class LaneDemand:
         return wanted if joined == 1 else smallest_divisor(self._extents[stream], wanted)
 
     def _narrow(self, converter: ConverterOp) -> None:
-        """Let what a converter reads have the tokens of what it makes, where it is the same sequence then, and they are narrower, or
-        no computation has a wish before it."""
+        """Let what a converter reads have the tokens of what it makes, where it is the same sequence then, and they are narrower,
+        or no computation has a wish before it."""
         stream, lanes = self._root(converter.source), self.lanes(converter.result)
         is_free = stream not in self._required and lanes > self.lanes(converter.source)
         is_narrower = stream in self._made and self._made[stream] <= lanes < self.lanes(converter.source)

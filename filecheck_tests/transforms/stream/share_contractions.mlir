@@ -209,6 +209,11 @@ func.func @main(%x: tensor<4xi8> {stc.name = "x"}, %u: tensor<8x2xi8> {stc.name 
 // CHECK: dataflow.task @other ins(%x_{{.*}} = %xo : !stream.stream<vector<1xi8>, depth: 4>, %w = %wo : !stream.stream<vector<2xi8>, depth: 2>) outs(%[[O:.*]] = %v : !stream.stream<vector<1xi32>, depth: 2>) unit @main {
 // CHECK: dataflow.task @narrow ins(%i = %h : !stream.stream<vector<1xi32>, depth: 2>) outs(%[[O1:.*]] = %q : !stream.stream<vector<1xi8>, depth: 4>) unit @main {
 // CHECK: dataflow.task @array_send ins(%xu_{{.*}} = %xu : !stream.stream<vector<1xi8>, depth: 4>, %q_{{.*}} = %q : !stream.stream<vector<1xi8>, depth: 4>) outs(%[[ARRAY_FACTORS:.*]] = %array_factors : !stream.stream<vector<1xi8>, depth: 2>) unit @array {
+// CHECK: [[TOKEN:%.*]] = stream.read %xu_
+// CHECK-NEXT: vector.store [[TOKEN]], %held
+// CHECK-NEXT: stream.write [[TOKEN]] into %[[ARRAY_FACTORS]]
+// CHECK: [[AGAIN:%.*]] = vector.load %held
+// CHECK-NEXT: stream.write [[AGAIN]] into %[[ARRAY_FACTORS]]
 // CHECK: dataflow.task @array ins(%[[ARRAY_FACTORS1:.*]] = %array_factors : !stream.stream<vector<1xi8>, depth: 2>, %[[ARRAY_WEIGHTS1:.*]] = %array_weights : !stream.stream<vector<2xi8>, depth: 2>) outs(%[[ARRAY_SUMS:.*]] = %array_sums : !stream.stream<vector<1xi32>, depth: 2>) unit @array {
 // CHECK: dataflow.task @array_hand_out ins(%[[ARRAY_SUMS1:.*]] = %array_sums : !stream.stream<vector<1xi32>, depth: 2>) outs(%h_{{.*}} = %h : !stream.stream<vector<1xi32>, depth: 2>, %t_{{.*}} = %t : !stream.stream<vector<1xi32>, depth: 2>) unit @array {
 // CHECK: dataflow.task @store_ym ins(%i = %t : !stream.stream<vector<1xi32>, depth: 2>) outs(%[[O:.*]] = %ym : memref<6xvector<1xi32>>) kind store unit @main {

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -32,7 +32,7 @@ from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
 from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
-from stc.transforms.stream.token_moves import receive, send
+from stc.transforms.stream.token_moves import pass_on, receive, send
 
 ARRAY = "array"
 """The compute unit of the shared multipliers."""
@@ -199,7 +199,7 @@ class _Array:
         Rewriter.erase_op(load)
 
     def _send(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-        """The factors of each contraction in turn, as often as it takes them."""
+        """The factors of each contraction in turn, as often as it takes them: as they arrive, and then what is held of them."""
         first = self._first
         held = _buffer(builder, "held", first.kinds[0], first.terms)
         for each, port in zip(self._row, ins, strict=True):
@@ -207,12 +207,20 @@ class _Array:
             hints = [loop.body.block.args[0].name_hint or "i" for loop in each.around]
             before = set(builder.insertion_point.block.ops)
             _, inside = loop_nest(builder, loops[: each.fresh], hints[: each.fresh])
+            visits = prod(each.trips[each.fresh :])
             (at,), fill = loop_nest(inside, [Loop(first.terms // each.taken, each.taken)], ["entry"])
-            receive(fill, port, held, at)
-            _, inside = loop_nest(inside, loops[each.fresh :], hints[each.fresh :])
-            (at,), inside = loop_nest(inside, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
-            send(inside, held, at, outs[0])
+            if each.taken == self._at_once:
+                visits -= 1
+                pass_on(fill, port, outs[0], (held, at) if visits else None)
+            else:
+                receive(fill, port, held, at)
+            if visits:
+                _, again = loop_nest(inside, [Loop(visits, 1)] if visits > 1 else [], ["visit"] if visits > 1 else [])
+                (at,), again = loop_nest(again, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
+                send(again, held, at, outs[0])
             _mark(each, builder, before)
+        if not held.uses and isinstance(alone := held.owner, Operation):
+            Rewriter.erase_op(alone)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """One sum of each lane after the other, then some lanes after the other."""

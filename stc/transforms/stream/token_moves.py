@@ -20,3 +20,11 @@ def send(builder: Builder, array: SSAValue, at: SSAValue, target: SSAValue) -> N
     assert isinstance(target.type, StreamType)
     token = VectorType(target.type.scalar_type, [target.type.lanes])
     builder.insert(WriteOp(builder.insert(vector.LoadOp(array, [at], token)).result, target))
+
+
+def pass_on(builder: Builder, source: SSAValue, target: SSAValue, place: tuple[SSAValue, SSAValue] | None) -> None:
+    """Write the next token of `source` as that of `target`, and put it at a `place`, where an index of an array is one."""
+    token = builder.insert(ReadOp(source)).result
+    if place is not None:
+        builder.insert(vector.StoreOp(token, place[0], [place[1]]))
+    builder.insert(WriteOp(token, target))
