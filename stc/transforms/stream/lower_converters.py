@@ -22,10 +22,11 @@ from stc.iteration.block_tokens import in_tokens, token_lanes
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.regrouping import is_regrouped
 from stc.iteration.size import is_static
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
-from stc.transforms.stream.loops import Symbols, coordinates, loop_nest, order_nest, scalar_ports, total
+from stc.transforms.stream.loops import Symbols, coordinates, loop_nest, order_nest, scalar_ports, total, where_equal
 from stc.transforms.stream.merged_blocks import merged_blocks
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -56,6 +57,18 @@ class LowerConverters(ModulePass):
     Two blocks are filled and emptied at once, by one loop (`stc.transforms.stream.merged_blocks`); in turn, as one block, where
     shared loops run as often as a launch says.
 
+    Where both sides are the same sequence, but for how much of it a token has, the buffer is the wider token, whose parts come or
+    go in each iteration of one loop:
+
+        %d = itensor.converter %s {shared_loops = 1, buffer_shape = [16], blocks = 2} : !S to !T
+      becomes, from tokens of 4 to tokens of 16,
+        dataflow.task @widen_s ins(%i = %in : ...) outs(%o = %out : ...) {
+          %m = memref.alloc() : memref<16xf32>
+          scf.for %k ... { scf.for %entry = 0 to 16 step 4 {
+            %v = stream.read %i  vector.store %v, %m[%entry]
+            scf.if %entry == 12 { %t = vector.load %m[0]  stream.write %t into %o } } }
+        }
+
     A converter with a window is one task. In each shared iteration it receives and sends tiles as its schedule says: a loop over
     the part that repeats, with one nest for each tile, whose first line in the circular buffer is a constant.
 
@@ -80,11 +93,42 @@ class LowerConverters(ModulePass):
 
 def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
     plan, builder = converter.plan, Builder(InsertPoint.before(converter))
-    if plan.blocks == 2 and (lanes := token_lanes(plan)) is not None:
+    if plan.window is None and is_regrouped(plan.source, plan.target):
+        _regroup(builder, converter, name, names)
+    elif plan.blocks == 2 and (lanes := token_lanes(plan)) is not None:
         _ring(builder, converter, plan, lanes, name, names)
     else:
         _one_task(builder, converter, name, names)
     Rewriter.erase_op(converter)
+
+
+# The same sequence, other tokens -------------------------------------------------------------------------------------------
+
+
+def _regroup(builder: Builder, converter: ConverterOp, name: str, names: UniqueNames) -> None:
+    """A task that keeps the wider token, and moves one of its parts in each iteration."""
+    plan = converter.plan
+    wide, narrow = sorted((plan.source, plan.target), key=lambda order: -order.element_count)
+    kind = "widen" if wide is plan.target else "narrow"
+    source = consumed_stream(builder, converter.source)
+    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
+
+    def fill(body: _Body) -> None:
+        buffer = body.builder.insert(memref.AllocOp([], [], MemRefType(_element_type(converter), [wide.element_count]))).memref
+        buffer.name_hint = "token"
+        _, inside = body.nest(body.builder, wide)
+        parts = Loop(wide.element_count // narrow.element_count, narrow.element_count)
+        (entry,), inner = loop_nest(inside, [parts], ["entry"])
+        if wide is plan.target:
+            _move(inner, body, buffer, [entry], narrow, True)
+            whole = where_equal(inner, [(entry, wide.element_count - narrow.element_count)])
+            _move(whole, body, buffer, [index_constant(whole, 0)], wide, False)
+        else:
+            whole = where_equal(inner, [(entry, 0)])
+            _move(whole, body, buffer, [index_constant(whole, 0)], wide, True)
+            _move(inner, body, buffer, [entry], narrow, False)
+
+    _task(converter, names.fresh(f"{kind}_{name}"), source, target, wide, fill)
 
 
 # Two blocks, two tasks ---------------------------------------------------------------------------------------------------
