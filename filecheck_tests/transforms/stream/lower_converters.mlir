@@ -182,3 +182,27 @@ func.func @as_often(%p: i32) {
 // CHECK: dataflow.task @drain_x ins([[POS1:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !block)
 // CHECK: dataflow.task @turn_y ins([[POS2:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !stream.stream
 // CHECK: memref.alloc() : memref<2x4xf32>
+
+// -----
+
+// Tokens of 2 become tokens of 4, in the same order: a token is put together where it leaves.
+!Narrow = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
+!Wide = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @wider(%x0: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<3x4xf32> as !Narrow) -> (tensor<3x4xf32> as !Wide) {
+    %c = itensor.converter %p0 {shared_loops = 1, buffer_shape = [1, 4], blocks = 2} : !Narrow to !Wide
+    dataflow.yield %c : !Wide
+  }
+  func.return %r0 : tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @wider(
+// CHECK: dataflow.task @widen_p0
+// CHECK: [[TOKEN:%.*]] = memref.alloc() : memref<4xf32>
+// CHECK: scf.for %row = %c0 to %c3 step %c1 {
+// CHECK: scf.for [[ENTRY:%.*]] = %c0_{{.*}} to %c4 step %c2 {
+// CHECK-NEXT: [[PART:%.*]] = stream.read %in
+// CHECK-NEXT: vector.store [[PART]], [[TOKEN]][[[ENTRY]]]
+// CHECK: scf.if
+// CHECK: [[WHOLE:%.*]] = vector.load [[TOKEN]][%c0_{{.*}}] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write [[WHOLE]] into %out

@@ -34,6 +34,7 @@ from stc.frontend.exported import ExportedModel
 from stc.iteration.block_tokens import token_lanes
 from stc.iteration.converter import ConverterPlan, infer_converter, line_buffer_of, single_block_of
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.regrouping import is_regrouped
 from stc.iteration.vectorize import vectorized
 from stc.pipeline import run_stages, stages
 from stc.platforms.platform import load_platform
@@ -208,7 +209,11 @@ def of_kind(wanted: Callable[[ConverterPlan], object]) -> ConverterPlan:
 
 
 def is_merged(plan: ConverterPlan) -> bool:
-    return plan.blocks == 2 and token_lanes(plan) is None
+    return plan.blocks == 2 and token_lanes(plan) is None and not regroups(plan)
+
+
+def regroups(plan: ConverterPlan) -> bool:
+    return plan.window is None and is_regrouped(plan.source, plan.target)
 
 
 SIMULATED: dict[str, Callable[[ConverterPlan], object]] = {
@@ -217,6 +222,8 @@ SIMULATED: dict[str, Callable[[ConverterPlan], object]] = {
     "lines along vectors": lambda plan: plan.window == plan.source.rank - 1 and plan.target.element[-1] > 1,
     "ring of tokens": lambda plan: plan.blocks == 2 and (token_lanes(plan) or 0) > 1,
     "merged": lambda plan: is_merged(plan) and plan.source.element_count != plan.target.element_count,
+    "narrower tokens": lambda plan: regroups(plan) and plan.source.element_count > plan.target.element_count,
+    "wider tokens": lambda plan: regroups(plan) and plan.source.element_count < plan.target.element_count,
     "merged, overlapping": lambda plan: is_merged(plan) and not plan.target.is_exact and plan.target.element_count > 1,
 }
 
@@ -228,7 +235,7 @@ def test_blocks_of_two_tasks_hold_whole_tokens(seed: int) -> None:
         module = module_of(plan)
         lower(module, f"{STREAM},{EMITTED}")
         rings = [op.result.type for op in module.walk() if isinstance(op, BufferOp)]
-        assert len(rings) == (plan.blocks == 2 and token_lanes(plan) is not None)
+        assert len(rings) == (plan.blocks == 2 and token_lanes(plan) is not None and not regroups(plan))
         for ring in rings:
             assert isinstance(ring, BlockType) and ring.count == 2 and isinstance(ring.buffer_type.element_type, VectorType)
         tasks = [op for op in module.walk() if isinstance(op, TaskOp) and op.kind == TaskKind.CONVERTER]
