@@ -583,10 +583,10 @@ def _lane_loop(generic: GenericOp) -> int | None:
     return loops.output_dims[0][-1] if loops.output_dims[0] else None
 
 
-CONTROL = Counts(lut=420, ff=770)
-"""Of a task, its FIFOs and those beside it. Fitted to gpt2-medium in W4A8 with 24 tasks that share multipliers: of a plan for which
-774,090 LUTs and 1,132,483 FFs are expected 768,207 and 1,128,221 came to be. (It was 520 and 825 while these tasks sent all sums at
-once.)"""
+CONTROL = Counts(lut=530, ff=630)
+"""Of a task, its FIFOs and those beside it. Fitted to gpt2-medium in W4A8 with 24 tasks that share multipliers, of some 300 others:
+with 420 LUTs 791,044 and some 762,000 were expected of two plans, 811,418 and 795,535 came to be (*estimated*), and 1,049,263 FFs
+of a third for which 1,091,651 were expected with 770."""
 
 CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
 """Of a task where others share multipliers, and ports serve several of these. Plans with one at each port came out right with
