@@ -10,13 +10,14 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.kernel_memory import bytes_of_entries
 from stc.dialects.itensor import ConverterOp, ItensorType
 from stc.iteration.liveness import least_live_entries
+from stc.iteration.regrouping import is_regrouped
 
 
 @dataclass(frozen=True)
 class ConverterFigures:
-    """`buffer_bytes` is one block, without the ping-pong factor `blocks`; `window` the dimension along which a line buffer is
-    circular, None for blocks; `least_bytes` the exact lower bound, at the largest sizes, None where there is none
-    (`least_live_entries`); `ratio` the bytes of one block over it."""
+    """`buffer_bytes` is one block, without the ping-pong factor `blocks`, or the wider token where a converter only regroups
+    entries (`is_regrouped`); `window` the dimension along which a line buffer is circular, None for blocks; `least_bytes` the exact
+    lower bound, at the largest sizes, None where there is none (`least_live_entries`); `ratio` the bytes of one block over it."""
 
     name: str
     shared_loops: int
@@ -36,14 +37,17 @@ def converter_figures(module: ModuleOp) -> list[ConverterFigures]:
 def _figures(op: ConverterOp) -> ConverterFigures:
     source, target = op.source.type, op.result.type
     assert isinstance(source, ItensorType) and isinstance(target, ItensorType)
-    size = bytes_of_entries(prod(op.buffer_shape), source.element_type)
+    wide = max(source.order, target.order, key=lambda order: order.element_count)
+    keeps_token = op.window is None and is_regrouped(source.order, target.order)
+    shape, blocks = (wide.element, 1) if keeps_token else (op.buffer_shape, op.plan.blocks)
+    size = bytes_of_entries(prod(shape), source.element_type)
     entries = least_live_entries(source.order.largest, target.order.largest)
     least = None if entries is None else bytes_of_entries(entries, source.element_type)
     return ConverterFigures(
         op.source.name_hint or "stream",
         op.shared_loops,
-        op.buffer_shape,
-        op.plan.blocks,
+        shape,
+        blocks,
         op.window,
         size,
         least,

@@ -44,11 +44,12 @@ class LaneDemand:
     operand's last dimension, and at least `default`. What n streams are joined to (`concat`, `merge`) passes one token a cycle of
     all n: a port that writes one of them wants n times its unroll factor, or the next number that divides the last extent, unless
     the schedule has another width than `default`, which `propagate-orders` writes where nobody asked for one. So does a port that
-    reads one of n streams that one is taken apart to (`chunk`). A stream is as wide as all its ports want: of unequal wishes the
-    least, since nothing is gained by bringing more than the other end takes. But sums leave with their last addition, as many at
-    once as are added (`fuse-writes`): so wide are their tokens, where that is a power of two or a row, a multiple of what is
-    wanted, and no more than `bits`. The tokens of an own kernel are what its C++ says. What one of `widened` joins is as wide as
-    who reads all of it wants, whatever those want who read the same streams before.
+    reads one of n streams that one is taken apart to (`chunk`), also behind a converter that changes no order. A stream is as wide
+    as all its ports want: of unequal wishes the least, since nothing is gained by bringing more than the other end takes. But sums
+    leave with their last addition, as many at once as are added (`fuse-writes`): so wide are their tokens, where that is a power of
+    two or a row, a multiple of what is wanted, and no more than `bits`. What no port has a wish for is as wide as what a converter
+    makes of it, the least of several, where that is then the same sequence. The tokens of an own kernel are what its C++ says. What
+    one of `widened` joins is as wide as who reads all of it wants, whatever those want who read the same streams before.
     """
 
     kernel: KernelOp
@@ -62,6 +63,7 @@ class LaneDemand:
     _joined: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _made: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _summed: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _adopted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _updated: set[SSAValue] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,9 +82,9 @@ class LaneDemand:
                 self._require(op)
             elif isinstance(op, OwnKernelOp):
                 self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}
-        for op in self.kernel.body.block.ops:
+        for op in reversed(list(self.kernel.body.block.ops)):
             if isinstance(op, ConverterOp):
-                self._narrow(op)
+                self._as_behind(op)
         ports = zip(self.kernel.inputs, self.kernel.arguments, strict=True)
         results = zip(self.kernel.outputs, self.kernel.terminator.arguments, strict=True)
         self._updated = {self._root(inside) for outside, inside in ports if is_updated(outside)}
@@ -132,18 +134,21 @@ class LaneDemand:
         self._made[stream] = max(made, summed, self._made.get(stream, 1))
         return wanted if joined == 1 else smallest_divisor(self._extents[stream], wanted)
 
-    def _narrow(self, converter: ConverterOp) -> None:
+    def _as_behind(self, converter: ConverterOp) -> None:
         """Let what a converter reads have the tokens of what it makes, where it is the same sequence then, and they are narrower,
         or no computation has a wish before it."""
         stream, lanes = self._root(converter.source), self.lanes(converter.result)
-        is_free = stream not in self._required and lanes > self.lanes(converter.source)
+        is_free = stream not in self._required or stream in self._adopted
+        lanes = min(lanes, self._adopted.get(stream, lanes))
         is_narrower = stream in self._made and self._made[stream] <= lanes < self.lanes(converter.source)
-        if stream in self._fixed or not (is_free or is_narrower):
+        if stream in self._fixed or not (is_narrower or (is_free and lanes > self.default)):
             return
         orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
         whole = all(self.extent(value) % lanes == 0 for value in (converter.source, converter.result))
         if whole and same_sequence(*(vectorized(each, lanes) for each in orders)):
             self._required[stream] = lanes
+            if is_free:
+                self._adopted[stream] = lanes
 
     # Values of one stream ---------------------------------------------------------------------------------------------
 
@@ -284,10 +289,18 @@ def _streams_beside(value: SSAValue) -> int:
                     return 1
         case OpResult(op=ChunkOp() as chunk):
             return len(chunk.slices) * _streams_beside(chunk.source)
-        case OpResult(op=ForkOp() | CastOp() | ReassociateOp() | ConverterOp() as passing):
+        case OpResult(op=ForkOp() | CastOp() | ReassociateOp() as passing):
             return _streams_beside(passing.operands[0])
+        case OpResult(op=ConverterOp() as converter) if _only_cuts(converter):
+            return _streams_beside(converter.source)
         case _:
             return 1
+
+
+def _only_cuts(converter: ConverterOp) -> bool:
+    """Whether its two sides are the same sequence of entries."""
+    orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
+    return same_sequence(*(vectorized(order, 1) for order in orders))
 
 
 def _wish(use: Use, default: int, joined: int) -> int | None:

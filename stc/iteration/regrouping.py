@@ -9,7 +9,7 @@ from stc.iteration.vectorize import vectorized
 
 def is_regrouped(source: StreamOrder, target: StreamOrder) -> bool:
     """Whether the tokens of one order are parts of the other's, row-major, one token after the other: each several entries of a
-    row. Static orders, which visit nothing twice."""
+    row. Static orders without reuse loops."""
     if not (source.is_static and target.is_static) or source.reuse_loops or target.reuse_loops:
         return False
     wide, narrow = sorted((source, target), key=lambda order: -order.element_count)

@@ -648,3 +648,111 @@ dataflow.kernel @chunked() {
 // CHECK-NOT: itensor.converter
 // CHECK: itensor.read {{.*}} -> tensor<1x16xf32>
 // CHECK: itensor.read {{.*}} -> tensor<1x16xf32>
+
+// -----
+
+// What is joined twice, the second time for who takes few at a time, stays as narrow as that: there is one stream for both.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#four = #dataflow.schedule<tile = [16], order = [0], unroll = [4], vector = []>
+#wide = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>
+!T = tensor<16xf32>
+!A = !itensor.itensor<16xf32, iter_space: [] * [], iter_map: () -> (0)>
+!J = !itensor.itensor<16xf32, iter_space: [2] * [16], iter_map: (d0) -> (d0)>
+!K = !itensor.itensor<16xf32, iter_space: [4] * [16], iter_map: (d0) -> (d0)>
+dataflow.kernel @joined_twice() {
+  %a, %b = "test.op"() : () -> (!A, !A)
+  %z = "test.op"() : () -> (!J)
+  %x0, %x1 = itensor.fork %a : !A to !A, !A
+  %y0, %y1 = itensor.fork %b : !A to !A, !A
+  %z0, %z1 = itensor.fork %z : !J to !J, !J
+  "test.op"(%x1, %y1, %z1) : (!A, !A, !J) -> ()
+  %j = itensor.concat %x0, %y0 at [0], [16] : !A, !A to !J
+  %j0, %j1 = itensor.fork %j : !J to !J, !J
+  dataflow.task @behind ins(%p = %j0 : !J) {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 32 : index
+    scf.for %i = %c0 to %c32 step %c16 {
+      %t = itensor.read %p[%i] : !J -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #wide} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+  %k = itensor.concat %j1, %z0 at [0], [32] : !J, !J to !K
+  dataflow.task @last ins(%p = %k : !K) {
+    %c0 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c32 = arith.constant 64 : index
+    scf.for %i = %c0 to %c32 step %c16 {
+      %t = itensor.read %p[%i] : !K -> !T  %n = tensor.empty() : !T
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !T) outs(%n : !T)
+        attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !T
+      "test.op"(%r) : (!T) -> ()
+    }
+  }
+}
+
+// CHECK-LABEL: @joined_twice(
+// CHECK-NOT: itensor.converter
+// CHECK: itensor.read {{.*}} -> tensor<4xf32>
+// CHECK: itensor.read {{.*}} -> tensor<4xf32>
+
+// -----
+
+// A converter that sends what it has three times brings its reader tokens as that wants them, however many streams there are before it.
+#maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#four = #dataflow.schedule<tile = [2, 32], order = [0, 1], unroll = [1, 4], vector = []>
+!T = tensor<2x32xf32>
+!J = !itensor.itensor<1x32xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
+!P = !itensor.itensor<1x32xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)>
+!A = !itensor.itensor<1x32xf32, iter_space: [3, 2] * [1, 1], iter_map: (d0, d1) -> (d1, 0)>
+!R = tensor<1x32xf32>
+dataflow.kernel @reordered_behind() {
+  %a = "test.op"() : () -> !J
+  %x0, %x1, %x2, %x3 = itensor.chunk %a at [0, 0], [2, 0], [4, 0], [6, 0] : !J to !P, !P, !P, !P
+  %t0 = itensor.converter %x0 {shared_loops = 0, buffer_shape = [2, 32], blocks = 1} : !P to !A
+  dataflow.task @one ins(%p = %t0 : !A) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index %c3 = arith.constant 3 : index
+    scf.for %h = %c0 to %c3 step %c1 {
+    scf.for %i = %c0 to %c2 step %c1 {
+      %t = itensor.read %p[%h, %i] : !A -> !R  %n = tensor.empty() : !R
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "parallel"]} ins(%t : !R) outs(%n : !R)
+        attrs = {stc.schedule = #four} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !R
+      "test.op"(%r) : (!R) -> ()
+    }}
+  }
+  "test.op"(%x1, %x2, %x3) : (!P, !P, !P) -> ()
+}
+
+// CHECK-LABEL: @reordered_behind(
+// CHECK: itensor.read {{.*}} -> tensor<1x4xf32>
+
+// -----
+
+// Of two readers behind converters, of 16 and 8 lanes, the stream has the fewer, whichever comes first.
+#maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#s8 = #dataflow.schedule<tile = [32], order = [0], unroll = [8], vector = []>
+#s16 = #dataflow.schedule<tile = [32], order = [0], unroll = [16], vector = []>
+!T = tensor<32xf32>
+!S = !itensor.itensor<32xf32, iter_space: [2] * [32], iter_map: (d0) -> (d0)>
+!A = !itensor.itensor<64xf32, iter_space: [] * [], iter_map: () -> (0)>
+!U = tensor<64xf32>
+dataflow.kernel @least_of_two() {
+  %a = "test.op"() : () -> !S
+  %f, %g = itensor.fork %a : !S to !S, !S
+  %x = itensor.converter %f {shared_loops = 0, buffer_shape = [64], blocks = 1} : !S to !A
+  %y = itensor.converter %g {shared_loops = 0, buffer_shape = [64], blocks = 1} : !S to !A
+  dataflow.task @one ins(%p = %x : !A) {
+      %t = itensor.read %p[] : !A -> !U  %n = tensor.empty() : !U
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !U) outs(%n : !U)
+        attrs = {stc.schedule = #s16} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !U
+      "test.op"(%r) : (!U) -> ()
+  }
+  dataflow.task @two ins(%p = %y : !A) {
+      %t = itensor.read %p[] : !A -> !U  %n = tensor.empty() : !U
+      %r = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} ins(%t : !U) outs(%n : !U)
+        attrs = {stc.schedule = #s8} { ^bb0(%s: f32, %o: f32): linalg.yield %s : f32 } -> !U
+      "test.op"(%r) : (!U) -> ()
+  }
+}
+
+// CHECK: [[EIGHT:!.*]] = !itensor.itensor<8xf32
+// CHECK-LABEL: @least_of_two(
+// CHECK: itensor.fork {{.*}} : [[EIGHT]] to [[EIGHT]], [[EIGHT]]

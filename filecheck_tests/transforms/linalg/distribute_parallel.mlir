@@ -284,3 +284,43 @@ func.func @returned(%x: !X) -> (!X, !X) {
 // CHECK-LABEL: @returned(
 // CHECK: linalg.generic{{.*}}stc.name = "add_1"
 // CHECK: tensor.concat dim(0) {{.*}}stc.name = "add_whole"
+
+// -----
+
+// Copies of a loop that are dealt along it themselves: each has every other iteration, of which each part has every other one.
+#id = affine_map<(i, k) -> (i, k)>
+!X = tensor<8x3xf32>
+func.func @both(%x: !X) -> !X {
+  %e = tensor.empty() : !X
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "add", stc.copies = array<i64: 2, 1>, stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%y : !X) outs(%e : !X) attrs = {stc.name = "mul", stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %p = arith.mulf %a, %a : f32  linalg.yield %p : f32 } -> !X
+  return %z : !X
+}
+
+// CHECK-LABEL: @both(
+// CHECK-DAG: stc.name = "add_0_0"
+// CHECK-DAG: stc.name = "add_1_1"
+// CHECK-DAG: stc.name = "mul_1"
+
+// -----
+
+// More copies than parts that read them stay on end: each part would read several of them.
+#id = affine_map<(i, k) -> (i, k)>
+!X = tensor<8x3xf32>
+func.func @more_than_parts(%x: !X) -> !X {
+  %e = tensor.empty() : !X
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "add", stc.copies = array<i64: 4, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%y : !X) outs(%e : !X) attrs = {stc.name = "mul", stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %p = arith.mulf %a, %a : f32  linalg.yield %p : f32 } -> !X
+  return %z : !X
+}
+
+// CHECK-LABEL: @more_than_parts(
+// CHECK: tensor.concat dim(0) {{.*}}stc.name = "add_whole"

@@ -150,3 +150,27 @@ func.func @cache(%x: tensor<2x8xf32>, %cache: tensor<2x4x8xf32>, %p: index) -> (
 // CHECK: %row = tensor.expand_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [2, 1, 8] : tensor<2x8xf32> into tensor<2x1x8xf32>
 // CHECK-NEXT: %u = tensor.insert_slice %row into %cache[0, %p, 0] [2, 1, 8] [1, 1, 1] : tensor<2x1x8xf32> into tensor<2x4x8xf32>
 // CHECK-NEXT: func.return %s, %u : tensor<2x4xf32>, tensor<2x4x8xf32>
+
+// -----
+
+// Rows of an argument that the function updates are read together with a new one: they are split behind that, once, where what reads
+// them would have a reshape in front of it and one behind it.
+#a = affine_map<(i, j) -> (i, j)>
+func.func @read_beside(%c: tensor<4x6xf32>, %n: tensor<1x6xf32>, %w: tensor<5x6xf32>) -> (tensor<5x2x3xf32>, tensor<4x6xf32>) {
+  %all = tensor.concat dim(0) %c, %n : (tensor<4x6xf32>, tensor<1x6xf32>) -> tensor<5x6xf32>
+  %wc = tensor.expand_shape %w [[0], [1, 2]] output_shape [5, 2, 3] : tensor<5x6xf32> into tensor<5x2x3xf32>
+  %e3 = tensor.empty() : tensor<5x2x3xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(i,j,k)->(i,j,k)>, affine_map<(i,j,k)->(i,j,k)>], iterator_types = ["parallel","parallel","parallel"]} ins(%wc : tensor<5x2x3xf32>) outs(%e3 : tensor<5x2x3xf32>) { ^bb0(%x: f32, %o: f32): %s = arith.addf %x, %x : f32 linalg.yield %s : f32 } -> tensor<5x2x3xf32>
+  %qc = tensor.collapse_shape %q [[0], [1, 2]] : tensor<5x2x3xf32> into tensor<5x6xf32>
+  %e = tensor.empty() : tensor<5x6xf32>
+  %y = linalg.generic {indexing_maps = [#a, #a, #a], iterator_types = ["parallel","parallel"]} ins(%all, %qc : tensor<5x6xf32>, tensor<5x6xf32>) outs(%e : tensor<5x6xf32>) { ^bb0(%x: f32, %z: f32, %o: f32): %s = arith.mulf %x, %z : f32 linalg.yield %s : f32 } -> tensor<5x6xf32>
+  %yx = tensor.expand_shape %y [[0], [1, 2]] output_shape [5, 2, 3] : tensor<5x6xf32> into tensor<5x2x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i,j,k)->(i,j,k)>, affine_map<(i,j,k)->(i,j,k)>], iterator_types = ["parallel","parallel","parallel"]} ins(%yx : tensor<5x2x3xf32>) outs(%e3 : tensor<5x2x3xf32>) { ^bb0(%x: f32, %o: f32): %s = arith.addf %x, %x : f32 linalg.yield %s : f32 } -> tensor<5x2x3xf32>
+  %c2 = tensor.insert_slice %n into %c[0, 0] [1, 6] [1, 1] : tensor<1x6xf32> into tensor<4x6xf32>
+  return %r, %c2 : tensor<5x2x3xf32>, tensor<4x6xf32>
+}
+
+// CHECK-LABEL: @read_beside(
+// CHECK: [[ROWS:%.*]] = tensor.concat dim(0)
+// CHECK: [[SPLIT:%.*]] = tensor.expand_shape [[ROWS]] {{.*}} output_shape [5, 2, 3]
+// CHECK-NOT: collapse_shape

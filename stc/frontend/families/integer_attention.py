@@ -22,13 +22,13 @@ def scores(query: torch.Tensor, keys: Parts) -> torch.Tensor:
     return _products(integers, keys[0].transpose(2, 3)) * scales * keys[1].transpose(2, 3)
 
 
-def weighted(scores: torch.Tensor, values: Parts) -> torch.Tensor:
-    """[.., rows, entries]: values as they are stored, each times its probability, the softmax of scores [.., rows, positions].
+def weighted(found: torch.Tensor, values: Parts) -> torch.Tensor:
+    """[.., rows, entries]: values as they are stored, each times its probability, by a softmax of `found` [.., rows, positions].
 
     Of the softmax only the exponentials are quantised, row by row; the scale of a value is a part of what it is multiplied with.
     Their sum divides the scale of a row last, not each position, and may be computed meanwhile.
     """
-    exponentials = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    exponentials = torch.exp(found - found.amax(dim=-1, keepdim=True))
     integers, scales = INT8_ROWS.stored(exponentials * values[1].transpose(2, 3))
     return _products(integers, values[0]) * (scales / exponentials.sum(dim=-1, keepdim=True))
 

@@ -102,15 +102,16 @@ class VectorizeStreams(ModulePass):
     def _widened(self, kernel: KernelOp) -> dict[ConcatOp, list[ItensorType]]:
         """What joins streams that others read, too, and whose reader wants at least twice as many lanes as these; and the types of
         its inputs in vectors as wide as that wants."""
-        joins = [op for op in kernel.body.block.ops if isinstance(op, ConcatOp) and all(map(_is_branch, op.inputs))]
-        together, apart = (LaneDemand(kernel, self.lanes, self.bits, widened=some) for some in ((), joins))
-        found: dict[ConcatOp, list[ItensorType]] = {}
-        for join in joins:
-            narrow, wide = (self._vectorized(join.result, demand).element[-1] for demand in (together, apart))
-            if wide % narrow == 0 and wide >= 2 * narrow:
-                kinds = [value.type for value in join.inputs if isinstance(value.type, ItensorType)]
-                found[join] = [ItensorType.from_order(vectorized(kind.order, wide), kind.element_type) for kind in kinds]
-        return found
+        joins = [op for op in kernel.body.block.ops if isinstance(op, ConcatOp)]
+        joins = [join for join in joins if all(isinstance(value.owner, ForkOp) for value in join.inputs)]
+        while joins:  # until the wishes are those that hold where all these are widened
+            demand = LaneDemand(kernel, self.lanes, self.bits, widened=joins)
+            lanes = {join: [self._vectorized(value, demand).element[-1] for value in (*join.inputs, join.result)] for join in joins}
+            wider = [join for join, (*narrow, wide) in lanes.items() if all(wide % own == 0 and wide >= 2 * own for own in narrow)]
+            if wider == joins:
+                return {join: [_in_vectors(value, lanes[join][-1]) for value in join.inputs] for join in joins}
+            joins = wider
+        return {}
 
     def _orders(self, kernel: KernelOp, widened: Collection[ConcatOp]) -> dict[SSAValue, StreamOrder]:
         """For each itensor in `kernel`, of the type it had before, the order of its vectors."""
@@ -149,9 +150,10 @@ def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValu
     return interleaved(orders[parts[0]], len(parts), divided)
 
 
-def _is_branch(value: SSAValue) -> bool:
-    """Whether others read what `value` is, too."""
-    return isinstance(value.owner, ForkOp)
+def _in_vectors(value: SSAValue, lanes: int) -> ItensorType:
+    """The type of an itensor in vectors of so many lanes."""
+    assert isinstance(value.type, ItensorType)
+    return ItensorType.from_order(vectorized(value.type.order, lanes), value.type.element_type)
 
 
 def _leaving(kernel: KernelOp) -> list[MergeOp]:

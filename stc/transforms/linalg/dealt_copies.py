@@ -23,7 +23,7 @@ class Division:
     extent: int
 
 
-def division_of(generic: GenericOp) -> Division | None:
+def _division_of(generic: GenericOp) -> Division | None:
     """Its only one; None where nothing or several loops are divided, or each copy has one iteration."""
     divided = [(loop, count) for loop, count in enumerate(COPIES.of(generic) or ()) if count > 1]
     if len(divided) != 1:
@@ -36,11 +36,11 @@ def division_of(generic: GenericOp) -> Division | None:
 def dealt_copies(generics: Sequence[GenericOp]) -> Mapping[GenericOp, Division]:
     """Which copies are to take iterations in turn, not each so many on end.
 
-    Those whose results parts read that take iterations of the same loop in turn: what they want next would come last, where each
-    copy had so many on end. All generics that hand their copies on to one another must be divided alike, and hand them on as they
-    are: what a copy makes of a reshape, or of a result of the function, stays on end.
+    Those whose results as many parts read that take iterations of the same loop in turn: what they want next would come last,
+    where each copy had so many on end. All generics that hand their copies on to one another must be divided alike, and hand them
+    on as they are: what a copy makes of a reshape, or of a result of the function, stays on end.
     """
-    found = {generic: division for generic in generics if (division := division_of(generic)) is not None}
+    found = {generic: division for generic in generics if (division := _division_of(generic)) is not None}
     neighbours = nx.Graph()
     neighbours.add_nodes_from(found)
     wanted: set[GenericOp] = set()
@@ -56,10 +56,13 @@ def dealt_copies(generics: Sequence[GenericOp]) -> Mapping[GenericOp, Division]:
                     neighbours.add_edge(generic, reader)
                 else:
                     apart.add(generic)
-            elif (DEALT.of(reader) or ())[loop : loop + 1] not in ((), (1,)):
+            elif (DEALT.of(reader) or ())[loop : loop + 1] == (division.count,):
                 wanted.add(generic)
-    alike = [members for members in nx.connected_components(neighbours) if members & wanted and not members & apart]
-    return {generic: found[generic] for generic in found if any(generic in members for members in alike)}
+    alike: set[GenericOp] = set()
+    for members in nx.connected_components(neighbours):
+        if members & wanted and not members & apart:
+            alike |= members
+    return {generic: division for generic, division in found.items() if generic in alike}
 
 
 def _readers(generic: GenericOp, division: Division) -> Iterator[tuple[GenericOp | None, int]]:

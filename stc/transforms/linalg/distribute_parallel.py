@@ -123,7 +123,7 @@ def _split(generic: linalg.GenericOp, loop: int, count: int) -> linalg.GenericOp
         _share_reshape(made.inputs[index], made)
     COPIES.put(made, tuple(count if at == loop + 1 else 1 for at in range(len(made.iterator_types))))
     if counts := DEALT.of(made):
-        DEALT.put(made, (*counts[:loop], 1, *counts[loop:]))
+        DEALT.put(made, (*counts[: loop + 1], 1, *counts[loop + 1 :]))
     return made
 
 

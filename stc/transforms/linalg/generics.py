@@ -8,11 +8,11 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, ShapedType, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from stc.analysis.generic_loops import Dims, all_dims, loop_count, reduction_loops
-from stc.dialects.facts import ENDS_LAYERS
+from stc.dialects.facts import ENDS_LAYERS, NAME
 from stc.dialects.use_def import depends_on, values_behind
 
 PARALLEL = IteratorTypeAttr.parallel()
@@ -133,6 +133,19 @@ def build(
     op = GenericOp(inputs, outputs, body, maps, iterators, [output.type for output in outputs])
     op.attributes.update(attributes)
     return op
+
+
+def transposed(value: SSAValue, order: Sequence[int], name: str | None = None) -> tuple[tensor.EmptyOp, GenericOp]:
+    """`value` with its dimensions in another order: an empty tensor, and a copy, called `name`."""
+    shape = shape_of(value)
+    empty = tensor.EmptyOp((), tensor_like(value, [shape[dimension] for dimension in order]))
+    entry = empty.tensor.type.element_type
+    block = Block(arg_types=[entry, entry])
+    block.add_op(YieldOp(block.args[0]))
+    dims: list[Dims] = [tuple(range(len(shape))), tuple(order)]
+    copy = build([value], [empty.tensor], Region(block), dims, [PARALLEL] * len(shape), {} if name is None else NAME.entry(name))
+    copy.results[0].name_hint = name or value.name_hint
+    return empty, copy
 
 
 def filled(value: FloatAttr | IntegerAttr, shape: Sequence[int]) -> tuple[Operation, ...]:

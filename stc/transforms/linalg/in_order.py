@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from xdsl.builder import Builder
-from xdsl.dialects import tensor
-from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from stc.iteration.order import StreamOrder
 from stc.iteration.reshape import Groups, positions
 from stc.iteration.size import static
-from stc.transforms.linalg.generics import PARALLEL, build, shape_of, tensor_like
+from stc.transforms.linalg.generics import shape_of, transposed
 from stc.transforms.linalg.reshapes import collapse_shape, split_value
 
 
@@ -23,9 +21,8 @@ def in_order(builder: Builder, value: SSAValue, order: StreamOrder) -> SSAValue:
     wanted = [numbers[dimension][at] for dimension, at in parts]
     if wanted != sorted(wanted):
         made, value = split_value(value, dims)
-        for op in made:
-            builder.insert(op)
-        value = _transposed(builder, value, wanted)
+        for op in (*made, *transposed(value, wanted)):
+            value = builder.insert(op).results[0]
     shape = shape_of(value)
     return value if len(shape) == 1 else builder.insert(collapse_shape(value, (shape,))).result
 
@@ -45,15 +42,3 @@ def _split(order: StreamOrder) -> tuple[list[tuple[int, int]], Groups]:
             extents.append(extent)
         groups.append(tuple(extents))
     return [*(loops[loop] for loop in range(len(order.loops))), *entries], tuple(groups)
-
-
-def _transposed(builder: Builder, value: SSAValue, wanted: list[int]) -> SSAValue:
-    """`value` with its dimensions in another order."""
-    shape = shape_of(value)
-    kind = tensor_like(value, [shape[dimension] for dimension in wanted])
-    empty = builder.insert(tensor.EmptyOp((), kind)).tensor
-    block = Block(arg_types=[kind.element_type, kind.element_type])
-    block.add_op(YieldOp(block.args[0]))
-    every = tuple(range(len(shape)))
-    dims = [tuple(wanted.index(dimension) for dimension in every), every]
-    return builder.insert(build([value], [empty], Region(block), dims, [PARALLEL for _ in every], {})).results[0]

@@ -6,17 +6,16 @@ from dataclasses import dataclass, field
 from math import inf, prod
 
 from xdsl.context import Context
-from xdsl.dialects import tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in
+from stc.analysis.generic_loops import GenericLoops, all_dims, generics_in
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import NAME
-from stc.transforms.linalg.generics import PARALLEL, build, shape_of, tensor_like
+from stc.transforms.linalg.generics import build, shape_of, transposed
 from stc.transforms.stream.names import UniqueNames
 
 LEAST_USES = 32
@@ -94,14 +93,8 @@ def _transpose_inputs(generic: linalg.GenericOp, parameters: set[SSAValue], made
 
 def _with_last(near: linalg.GenericOp, value: SSAValue, place: int, name: str) -> SSAValue:
     """`value` with dimension `place` moved to the end, by a copy called `name` before everything that may read it."""
-    shape = shape_of(value)
-    dims: Dims = tuple(range(len(shape)))
-    moved: Dims = (*dims[:place], *dims[place + 1 :], place)
-    empty = tensor.EmptyOp((), tensor_like(value, [shape[dim] for dim in moved]))
-    block = Block(arg_types=[empty.tensor.type.element_type] * 2)  # pyright: ignore[reportAttributeAccessIssue]
-    block.add_op(linalg.YieldOp(block.args[0]))
-    copy = build([value], [empty.tensor], Region(block), [dims, moved], [PARALLEL] * len(shape), NAME.entry(name))
-    copy.results[0].name_hint = name
+    every = range(len(shape_of(value)))
+    made = transposed(value, [*every[:place], *every[place + 1 :], place], name)
     point = InsertPoint.before(near)
-    Rewriter.insert_op([empty, copy], point)
-    return copy.results[0]
+    Rewriter.insert_op(made, point)
+    return made[-1].results[0]

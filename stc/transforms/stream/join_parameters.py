@@ -11,9 +11,10 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref, scf, tensor
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, VectorType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
@@ -22,6 +23,7 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp
 from stc.dialects.facts import BEHIND_LAYERS
 from stc.dialects.itensor import ItensorType
+from stc.dialects.use_def import arguments_behind
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.generics import shape_of
@@ -76,15 +78,16 @@ class _Segment:
         return kind.element_type
 
     @property
-    def joins(self) -> tuple[SSAValue, VectorType, bool]:
-        """What neighbours have in common that are to be joined: where they go, in what words, and whether behind the layers."""
-        return self.out, self.word, BEHIND_LAYERS.on(self.loop)
+    def joins(self) -> tuple[SSAValue, VectorType, Attribute, bool]:
+        """What neighbours have in common that are to be joined: where they go, in what words, of what entries, and whether behind
+        the layers."""
+        return self.out, self.word, self.pack.layout.element_type, BEHIND_LAYERS.on(self.loop)
 
 
 def _join(kernel: KernelOp, task: TaskOp, parameters: Container[SSAValue]) -> None:
     """Join what `task` loads in neighbouring loops."""
-    loops = [op for op in task.body.block.ops if op.regions]
-    found = [_segment(kernel, task, op, parameters) if isinstance(op, scf.ForOp) else None for op in loops]
+    moves = [op for op in task.body.block.ops if not op.has_trait(Pure)]
+    found = [_segment(kernel, task, op, parameters) if isinstance(op, scf.ForOp) else None for op in moves]
     for _, group in groupby(found, lambda segment: None if segment is None else segment.joins):
         together = [segment for segment in group if segment is not None]
         if len(together) > 1:
@@ -111,6 +114,8 @@ def _segment(kernel: KernelOp, task: TaskOp, loop: scf.ForOp, parameters: Contai
     pack = value.owner
     if not isinstance(pack, PackOp) or value not in parameters or not value.has_one_use() or len(pack.stripes) > 1:
         return None
+    if not arguments_behind(value):
+        return None  # a constant, which layers have in common
     word, order = port.type.element_type, pack.layout.order
     if not isinstance(word, VectorType) or not (order.is_static and order.is_exact):
         return None

@@ -201,7 +201,8 @@ class _Array:
     def _send(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """The factors of each contraction in turn, as often as it takes them: as they arrive, and then what is held of them."""
         first = self._first
-        held = _buffer(builder, "held", first.kinds[0], first.terms)
+        is_held = any(each.taken > self._at_once or prod(each.trips[each.fresh :]) > 1 for each in self._row)
+        held = _buffer(builder, "held", first.kinds[0], first.terms) if is_held else None
         for each, port in zip(self._row, ins, strict=True):
             loops = [Loop(trip, 1) for trip in each.trips]
             hints = [loop.body.block.args[0].name_hint or "i" for loop in each.around]
@@ -211,16 +212,14 @@ class _Array:
             (at,), fill = loop_nest(inside, [Loop(first.terms // each.taken, each.taken)], ["entry"])
             if each.taken == self._at_once:
                 visits -= 1
-                pass_on(fill, port, outs[0], (held, at) if visits else None)
-            else:
+                pass_on(fill, port, outs[0], (held, at) if held is not None and visits else None)
+            elif held is not None:
                 receive(fill, port, held, at)
-            if visits:
+            if held is not None and visits:
                 _, again = loop_nest(inside, [Loop(visits, 1)] if visits > 1 else [], ["visit"] if visits > 1 else [])
                 (at,), again = loop_nest(again, [Loop(first.terms // self._at_once, self._at_once)], ["entry"])
                 send(again, held, at, outs[0])
             _mark(each, builder, before)
-        if not held.uses and isinstance(alone := held.owner, Operation):
-            Rewriter.erase_op(alone)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
         """One sum of each lane after the other, then some lanes after the other."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
 
 import numpy as np
@@ -61,8 +62,8 @@ def sends(out: str, count: int) -> str:
     }}"""
 
 
-def program(loads: str, sent: dict[str, int], given: str = "{stc.parameter}") -> ModuleOp:
-    """A kernel of one load, which does `loads` for streams that have so many words each."""
+def program(loads: str, sent: dict[str, int], given: str = "{stc.parameter}", constant: str = "") -> ModuleOp:
+    """A kernel of one load, which does `loads` for streams that have so many words each. `constant`: what is no argument."""
     shapes = {name: f"tensor<{'x'.join(map(str, shape))}xf32>" for name, shape in SIZES.items()}
     packs = "".join(
         f"\n  %w_{name} = dataflow.pack %{name} : {shapes[name]} as !{name.capitalize()} -> tensor<{words(name)}x{W}>"
@@ -73,10 +74,11 @@ def program(loads: str, sent: dict[str, int], given: str = "{stc.parameter}") ->
     outs = ", ".join(f"%o_{out} = %{out} : {S}" for out in sent)
     results = ", ".join(f"tensor<{count}x{W}>" for count in sent.values())
     memories = ", ".join(f"tensor<{count}x{W}> as memref<{count}x{W}>" for count in sent.values())
-    arguments = ", ".join(f"%{name}: {kind} {given}" for name, kind in shapes.items())
+    arguments = ", ".join(f"%{name}: {kind} {given}" for name, kind in shapes.items() if name != constant)
+    known = f"\n  %{constant} = arith.constant dense<1.0> : {shapes[constant]}" if constant else ""
     names = ", ".join(f"%y_{out}" for out in sent)
     return parse_module(f"""{HEADER}
-func.func @main({arguments}) -> ({results}) {{{packs}
+func.func @main({arguments}) -> ({results}) {{{known}{packs}
   {names} = dataflow.kernel @k({ports}) -> ({memories}) {{{"".join(f'''
     %{out} = stream.create @{out} : {S}''' for out in sent)}
     dataflow.task @load ins({ins}) outs({outs}) kind load {{
@@ -134,6 +136,43 @@ def test_inputs_stay_as_they_are() -> None:
     """The host packs them in each launch, where they lie."""
     before = program("".join(loop(name, "o_s") for name in SIZES), {"s": 19}, given="")
     assert inputs_of(joined(before)) == 3
+
+
+def word(name: str, index: str, out: str) -> str:
+    return f"""
+      %w_{name}_{index} = memref.load %p_{name}[%{index}] : memref<{words(name)}x{W}>
+      stream.write %w_{name}_{index} into %{out} : {S}"""
+
+
+def test_words_without_a_loop_keep_loops_apart() -> None:
+    """A parameter of few words between two others: none of these is the neighbour of the other."""
+    before = program(loop("up", "o_s") + word("head", "c0", "o_s") + word("head", "c1", "o_s") + loop("down", "o_s"), {"s": 19})
+    after = joined(before)
+    assert inputs_of(after) == 3
+    for one, other in zip(execute(before, INPUTS), execute(after, INPUTS), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_constant_stays_apart() -> None:
+    """Each layer has it: it is not one of what comes for all layers."""
+    text = "".join(loop(name, "o_s") for name in SIZES)
+    before = program(text, {"s": 19}, constant="head")
+    assert inputs_of(joined(before)) == 2
+
+
+@pytest.mark.parametrize(("kinds", "left"), [(("i3", "i4"), 2), (("i4", "i4"), 1)])
+def test_only_entries_of_one_type_are_joined(kinds: tuple[str, str], left: int) -> None:
+    """Which words of memory hold alike."""
+    text = str(program(loop("down", "o_s") + loop("head", "o_s"), {"s": 7})).replace("f32", "i4")
+    text = re.sub(r"(%head: tensor<4x)i4", rf"\g<1>{kinds[0]}", text)
+    text = re.sub(r"(dataflow.pack %head : tensor<4x)i4(> as !itensor.itensor<2x)i4", rf"\g<1>{kinds[0]}\g<2>{kinds[0]}", text)
+    before = parse_module(text)
+    after = joined(before)
+    assert inputs_of(after) == left + 1  # and what the load does not read
+    draw = np.random.default_rng(3)
+    inputs = [draw.integers(-4, 4, shape).astype(np.int8) for shape in SIZES.values()]
+    for one, other in zip(execute(before, inputs), execute(after, inputs), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 # In order -------------------------------------------------------------------------------------------------------------
