@@ -234,7 +234,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     others = f"{overall}{rank}{turns}{alike}{repeated}{scheduled}"
     chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{others}}}'
     decided = options.is_searched or options.schedule
-    multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
+    multipliers = (f'choose-multipliers{{{searched}{turns}{alike}{repeated}{scheduled}}}',) if decided else ()
     slices = f"split-slices{{{searched}}}"
     words = _words(options, "port-bits")
     narrow = f"narrow=true {on}{repeated}" if options.weight_ports == IN_TURN else ""

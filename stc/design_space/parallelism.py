@@ -166,7 +166,8 @@ class Work:
     computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common
     where a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that
     tasks of a copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is
-    once, so that it takes that part of its cycles each time.
+    once, so that it takes that part of its cycles each time. `refill`: cycles that each sum takes besides, if its terms are more
+    than lanes: what fills the pipeline of the loop over them, which as many sums as a launch says do not share.
     """
 
     name: str
@@ -193,6 +194,7 @@ class Work:
     shared_lanes: int = 0
     dealt_extent: int = 1
     once_in: int = 1
+    refill: int = 0
 
     def taken(self, parallelism: Parallelism) -> Counts:
         """What it takes without memory ports."""
@@ -213,7 +215,9 @@ class Work:
         if not has_sums_enough(self, parallelism):
             at_once = max(1, at_once * self.sums // _least_sums(self, parallelism))
         late = self.points // (parallelism.lanes * ports) - WORDS_AHEAD if (ports := self.ports_of_weights(parallelism)) else 0
-        return max(-(-self.points // (at_once * self.once_in)), -(-late // self.once_in))
+        is_cut = parallelism.lanes * self.sums < self.points
+        refilled = self.refill * (self.sums // parallelism.copies) if is_cut else 0
+        return max(-(-(self.points // at_once + refilled) // self.once_in), -(-late // self.once_in))
 
     def ports_of_weights(self, parallelism: Parallelism) -> int:
         """Ports that bring what its tasks multiply, where they share multipliers; 0 where they do not."""

@@ -32,18 +32,20 @@ from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import Counts
 
 
-def balanced_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_PORT) -> Mapping[str, Parallelism]:
+def balanced_parallelism(
+    works: Sequence[Work], most: Counts, port: Counts = ONE_PORT, *, leaves_rest: bool = False
+) -> Mapping[str, Parallelism]:
     """Lanes, rows and copies for each of `works` within `most`, of which a memory port takes `port`, for the shortest interval.
 
     The computation with the most cycles left is sped up by the smallest step that it has, until none fits. What the others have
     more than that interval needs is taken back and spent once more. What is left in the end goes to the others in the same way, as
-    long as a step gains `WORTH` of the interval; but for copies in LUTs, of which nobody gave a number to spend. Rows and copies
-    may want the same factors of a loop, and what was given to rows is not taken back for copies: of the search with rows and the
-    one without, the faster.
+    long as a step gains `WORTH` of the interval; but for copies in LUTs, of which nobody gave a number to spend. With
+    `leaves_rest` nobody has more than the interval needs. Rows and copies may want the same factors of a loop, and what was given
+    to rows is not taken back for copies: of the search with rows and the one without, the faster.
     """
     _forget_steps()
     budget = _Budget(most, port)
-    return min(_balanced_designs(works, budget), key=lambda state: state.interval).within(budget)
+    return min(_balanced_designs(works, budget, leaves_rest=leaves_rest), key=lambda state: state.interval).within(budget)
 
 
 def shortest_parallelism(
@@ -168,16 +170,16 @@ Of a block of gpt2-tiny at 7 tokens, by the time model of FIFO sizing: 7,774 cyc
 """
 
 
-def _balanced_designs(works: Sequence[Work], budget: _Budget) -> list[_State]:
+def _balanced_designs(works: Sequence[Work], budget: _Budget, *, leaves_rest: bool = False) -> list[_State]:
     without_rows = [replace(work, row_extent=1, divides_rows=False) for work in works]
-    return [_balanced(_State.of(some), budget) for some in (works, without_rows)]
+    return [_balanced(_State.of(some), budget, leaves_rest=leaves_rest) for some in (works, without_rows)]
 
 
-def _balanced(start: _State, budget: _Budget) -> _State:
+def _balanced(start: _State, budget: _Budget, *, leaves_rest: bool) -> _State:
     state = _speed_up(start, budget, only_slowest=True)
     while (better := _speed_up(_relaxed(state), budget, only_slowest=True)).interval < state.interval:
         state = better
-    return _speed_up(state, budget, only_slowest=False)
+    return _relaxed(state) if leaves_rest else _speed_up(state, budget, only_slowest=False)
 
 
 def _speed_up(state: _State, budget: _Budget, *, only_slowest: bool) -> _State:

@@ -16,7 +16,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import integer_products, multipliers_of
 from stc.analysis.operator_library import multiplies_in_luts
 from stc.design_space.multipliers import Trial, choose_multipliers
-from stc.design_space.parallelism import counts_of
+from stc.design_space.parallelism import Serving, counts_of
 from stc.design_space.parallelism_search import balanced_parallelism
 from stc.dialects.facts import MULTIPLIERS, Multipliers
 from stc.platforms.budget import SMALL, Counts, searched_limits
@@ -39,11 +39,12 @@ class ChooseMultipliers(ModulePass):
     takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
     within the DSPs and LUTs, or DSPs in place of LUTs free half a hundredth of these, where they are the scarcer of both, counted
     as `choose-parallelism` does. For each choice `split-slices`, `pack-products`, `transpose-operands` and `split-reductions` run
-    on a copy of the module, of which the strategy `balanced` then says lanes, copies, and so the interval. Without a budget nothing
-    is chosen: pairs of int4 are packed, and the vendor's tool decides about plain products.
+    on a copy of the module, of which the strategy `balanced` then says lanes, copies, and so the interval, with no more than that
+    needs. Without a budget nothing is chosen: pairs of int4 are packed, and the vendor's tool decides about plain products.
 
-    Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `schedule` (path of a
-    `schedule.toml`).
+    Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `in-turn`, `shared`,
+    `elements-per-port` and `layers` as of `choose-parallelism`, which will count so (contractions that share multipliers leave more
+    DSPs), `schedule` (path of a `schedule.toml`).
 
         %p = arith.muli %a, %b : i32
       becomes, in LUTs,
@@ -54,6 +55,10 @@ class ChooseMultipliers(ModulePass):
 
     budget: str = SMALL
     platform: str = "u55c"
+    in_turn: bool = False
+    shared: bool = False
+    elements_per_port: int = 1
+    layers: int = 1
     schedule: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -91,10 +96,12 @@ class ChooseMultipliers(ModulePass):
         for one_pass in (splits[0], PackProducts(port_bits=platform.memory.word_bits), TransposeOperands(), splits[1]):
             one_pass.apply(ctx, module)
         interval, taken = 0, Counts()
+        serving = Serving.of(self.elements_per_port, limits.ports) if self.shared else None
         for function in functions_of(module):
-            works = [each.work for each in computations(function, platform)]
+            found = computations(function, platform, in_turn=self.in_turn, serving=serving, layers=self.layers)
+            works = [each.work for each in found]
             port = port_counts(platform)
-            chosen = balanced_parallelism(works, limits, port)
+            chosen = balanced_parallelism(works, limits, port, leaves_rest=True)
             taken = taken.plus(counts_of(works, chosen, port))
             interval = max([interval, *(work.cycles(chosen[work.name]) for work in works)])
         return Trial(interval, taken.dsp, taken.lut)

@@ -565,7 +565,12 @@ def _work(
         lane=_lane(generic),
         task=CONTROL,
         adders_in_luts=_in_luts(generic, cycle_ns),
+        refill=REFILL if terms and not all(is_static(trips[loop]) for loop in loops.parallels) else 0,
     )
+
+
+REFILL = 12
+"""Cycles that fill the pipeline of a sum of integers: a score of 64 terms, 32 at once, took 13 for each position (*simulated*)."""
 
 
 def _is_folded_at_run_time(generic: GenericOp, trips: Sequence[Size]) -> bool:
