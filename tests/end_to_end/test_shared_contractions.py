@@ -145,8 +145,8 @@ def test_copies_take_groups_in_turn_where_parts_read_them(source: str, tmp_path:
     """Each part of `down` reads one copy of `up`, whose groups it wants in the order in which that makes them: nobody puts what
     three copies make together, and nobody takes it apart. Scales of activations alone are joined."""
     (tmp_path / "given.toml").write_text(IN_TURN)
-    said = {"quantize": "bits=4,group=16,activations=group", "weight_ports": "in-turn", "contractions": "shared"}
-    options = PipelineOptions(schedule=str(tmp_path / "given.toml"), **said)
+    given, quantize = str(tmp_path / "given.toml"), "bits=4,group=16,activations=group"
+    options = PipelineOptions(quantize=quantize, weight_ports="in-turn", contractions="shared", schedule=given)
     compile_model(CompileRequest(source.replace(":mlp", ":wide"), options=options), tmp_path / "out")
     (kernel,) = read_manifest(tmp_path / "out").kernels
     moved = [task.name for task in kernel.tasks if task.name.startswith(("concat_down", "chunk_down", "merge_down"))]
