@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.kernel_memory import bytes_of_entries
 from stc.dialects.itensor import ConverterOp, ItensorType
 from stc.iteration.liveness import least_live_entries
-from stc.iteration.regrouping import is_regrouped
+from stc.iteration.regrouping import is_regrouped, wide_and_narrow
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def converter_figures(module: ModuleOp) -> list[ConverterFigures]:
 def _figures(op: ConverterOp) -> ConverterFigures:
     source, target = op.source.type, op.result.type
     assert isinstance(source, ItensorType) and isinstance(target, ItensorType)
-    wide = max(source.order, target.order, key=lambda order: order.element_count)
+    wide, _ = wide_and_narrow(source.order, target.order)
     keeps_token = op.window is None and is_regrouped(source.order, target.order)
     shape, blocks = (wide.element, 1) if keeps_token else (op.buffer_shape, op.plan.blocks)
     size = bytes_of_entries(prod(shape), source.element_type)

@@ -143,9 +143,8 @@ class LaneDemand:
         is_narrower = stream in self._made and self._made[stream] <= lanes < self.lanes(converter.source)
         if stream in self._fixed or not (is_narrower or (is_free and lanes > self.default)):
             return
-        orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
         whole = all(self.extent(value) % lanes == 0 for value in (converter.source, converter.result))
-        if whole and same_sequence(*(vectorized(each, lanes) for each in orders)):
+        if whole and _is_one_sequence(converter, lanes):
             self._required[stream] = lanes
             if is_free:
                 self._adopted[stream] = lanes
@@ -291,16 +290,16 @@ def _streams_beside(value: SSAValue) -> int:
             return len(chunk.slices) * _streams_beside(chunk.source)
         case OpResult(op=ForkOp() | CastOp() | ReassociateOp() as passing):
             return _streams_beside(passing.operands[0])
-        case OpResult(op=ConverterOp() as converter) if _only_cuts(converter):
+        case OpResult(op=ConverterOp() as converter) if _is_one_sequence(converter, 1):
             return _streams_beside(converter.source)
         case _:
             return 1
 
 
-def _only_cuts(converter: ConverterOp) -> bool:
-    """Whether its two sides are the same sequence of entries."""
+def _is_one_sequence(converter: ConverterOp, lanes: int) -> bool:
+    """Whether its two sides are the same sequence of vectors of so many lanes."""
     orders = [value.type.order for value in (converter.source, converter.result) if isinstance(value.type, ItensorType)]
-    return same_sequence(*(vectorized(order, 1) for order in orders))
+    return same_sequence(*(vectorized(order, lanes) for order in orders))
 
 
 def _wish(use: Use, default: int, joined: int) -> int | None:

@@ -51,13 +51,15 @@ def dealt_copies(generics: Sequence[GenericOp]) -> Mapping[GenericOp, Division]:
         for reader, loop in _readers(generic, division):
             if reader is None:
                 apart.add(generic)
-            elif (COPIES.of(reader) or ())[loop : loop + 1] not in ((), (1,)):
-                if found.get(reader) == Division(loop, division.count, division.extent):
-                    neighbours.add_edge(generic, reader)
-                else:
-                    apart.add(generic)
-            elif (DEALT.of(reader) or ())[loop : loop + 1] == (division.count,):
-                wanted.add(generic)
+                continue
+            copies, parts = COPIES.of(reader), DEALT.of(reader)
+            if copies is None or copies[loop] == 1:
+                if parts is not None and parts[loop] == division.count:
+                    wanted.add(generic)
+            elif found.get(reader) == Division(loop, division.count, division.extent):
+                neighbours.add_edge(generic, reader)
+            else:
+                apart.add(generic)
     alike: set[GenericOp] = set()
     for members in nx.connected_components(neighbours):
         if members & wanted and not members & apart:

@@ -140,7 +140,7 @@ def _as_one(kernel: KernelOp, task: TaskOp, segments: Sequence[_Segment]) -> Tas
     ins = [joined if value is before[0] else value for value in task.ins if value not in before[1:]]
     for segment in others:
         task.body.block.erase_arg(segment.port)
-    made = TaskOp(task.sym_name, ins, task.outs, task.detach_region(task.body), [], task.attributes, task.kind)
+    made = TaskOp(task.sym_name, ins, task.outs, task.detach_region(task.body), [], task.attributes, task.kind, task.unit)
     Rewriter.replace_op(task, made)
     without_operands(kernel, [value for value in before if isinstance(value, BlockArgument)])
     for segment in segments:

@@ -22,7 +22,7 @@ from stc.iteration.block_tokens import in_tokens, token_lanes
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.regrouping import is_regrouped
+from stc.iteration.regrouping import is_regrouped, wide_and_narrow
 from stc.iteration.size import is_static
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
@@ -108,7 +108,7 @@ def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
 def _regroup(builder: Builder, converter: ConverterOp, name: str, names: UniqueNames) -> None:
     """A task that keeps the wider token, and moves one of its parts in each iteration."""
     plan = converter.plan
-    wide, narrow = sorted((plan.source, plan.target), key=lambda order: -order.element_count)
+    wide, narrow = wide_and_narrow(plan.source, plan.target)
     kind = "widen" if wide is plan.target else "narrow"
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint
 
 from stc.dialects.context import make_context
-from stc.dialects.dataflow import KernelOp
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.parsing import parse_module
 from stc.execution.layout import pack
 from stc.execution.run import execute
@@ -117,6 +117,13 @@ def test_neighbours_become_one(names: tuple[str, ...]) -> None:
     assert inputs_of(after) == 1
     for one, other in zip(execute(before, INPUTS), execute(after, INPUTS), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_load_stays_in_its_unit() -> None:
+    before = program("".join(loop(name, "o_s") for name in SIZES), {"s": 19})
+    next(op for op in before.walk() if isinstance(op, TaskOp)).unit = "memory"
+    (load,) = [op for op in joined(before).walk() if isinstance(op, TaskOp) and op.kind == TaskKind.LOAD]
+    assert load.unit == "memory"
 
 
 @pytest.mark.parametrize(("loads", "sent", "left"), [
