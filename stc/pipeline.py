@@ -61,9 +61,12 @@ SHARED = "shared"
 BEHIND_LAYERS = "behind-layers"
 """The head of a whole model follows its last layer in one launch; else it has a launch, and a design, of its own (`APART`)."""
 
+BY_HEAD, BY_POSITION = "by-head", "by-position"
+"""Memory has the rows of a cache one head behind the other, or those of all heads at a position side by side, which one burst reads."""
+
 _WORDS_OF = {
     "weight_ports": (APART, IN_TURN), "conversions": (OPERATORS, ADDERS), "contractions": (APART, SHARED),
-    "head": (APART, BEHIND_LAYERS),
+    "head": (APART, BEHIND_LAYERS), "caches": (BY_HEAD, BY_POSITION),
 }  # fmt: skip
 """What these options may be."""
 
@@ -104,7 +107,8 @@ class PipelineOptions(ArgSpecConvertible):
     (shared; apart); `elements_per_port`: how many tasks of those each port brings parameters, a word to each in turn;
     `conversions`: what makes short integers of floats, and floats of them
     (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is a design of its own (apart), or follows the
-    layers, which are all in one launch (behind-layers); `run_ahead`: bytes of all FIFOs together that load tasks of one tensor
+    layers, which are all in one launch (behind-layers); `caches`: whether memory has the positions of a head together (by-head), or
+    the heads of a position (by-position), which one burst reads, and FIFOs hold until their turn; `run_ahead`: bytes of all FIFOs together that load tasks of one tensor
     fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
@@ -140,6 +144,7 @@ class PipelineOptions(ArgSpecConvertible):
     conversions: str = OPERATORS
     layers: int = 1
     head: str = APART
+    caches: str = BY_HEAD
     fifo_depths: str = ""
     slack: int | float = 0.0
     fifo_margin: int = MARGIN
@@ -308,6 +313,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
                 "size-streams",  # behind all that is decided for the largest sizes
                 "update-in-place",
+                *(("interleave-slices",) if options.caches == BY_POSITION else ()),
                 _with_options("pack-interfaces", words, narrow),
                 f"cancel-packs{{on-chip={options.on_chip} {on}}}",
                 "verify-streams",

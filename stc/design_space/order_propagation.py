@@ -71,13 +71,14 @@ class SliceOf:
 @dataclass(frozen=True)
 class ConcatOf:
     """`result`, of `shape`, is made of `sources` (None where the host holds one) of `source_shapes`; its dimensions `single` cross
-    entry by entry."""
+    entry by entry. `successive`: that of which each source has one index, where they come one behind the other."""
 
     result: str
     shape: Shape
     sources: tuple[str | None, ...]
     source_shapes: tuple[Shape, ...]
     single: tuple[int, ...] = ()
+    successive: int | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Propagation:
                         self._arrivals[node.result] = [each.of_slice(*cut) for each in self._arrivals.get(node.source, ())]
                 case ConcatOf():
                     sources = [self._order(source) for source in node.sources]
-                    given = sources, node.shape, node.source_shapes, self.sizes.columns, node.single
+                    given = sources, node.shape, node.source_shapes, self.sizes.columns, node.single, node.successive
                     self.orders[node.result], _ = concat_orders(*given)
                     self._arrivals[node.result] = [each for source in node.sources for each in self._arrivals.get(source, ())]
                 case ReshapeOf():

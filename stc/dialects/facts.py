@@ -262,6 +262,9 @@ MERGED = _mark("stc.merged")
 """A generic that computes what several did, which has a part of its result for each (`merge-contractions`)."""
 STRIPE = _mark("stc.stripe")
 """A slice or concatenation of the equal parts into which a tensor is divided for copies of a computation."""
+SUCCESSIVE = _mark("stc.successive")
+"""A concatenation of what copies of a computation made that have an iteration of a loop each: in the order of that loop, in which they
+come one behind the other, it is the outermost."""
 ENDS_LAYERS = _mark("stc.ends_layers")
 """A generic, and later a task, that only hands on what a layer ends with: all that waits for it follows the last layer
 (`repeat-layers`)."""
@@ -325,7 +328,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, PORTS, SHARED, MERGED, STRIPE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, PORTS, SHARED, MERGED, STRIPE, SUCCESSIVE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
         MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )

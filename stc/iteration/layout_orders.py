@@ -55,13 +55,15 @@ def concat_orders(
     sizes: Sequence[Sequence[int]],
     largest: int,
     single: Collection[int] = (),
+    successive: int | None = None,
 ) -> tuple[StreamOrder, list[StreamOrder]]:
     """The order of a concatenation and those in which its inputs of `sizes` are read for it.
 
     The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. Where what is
     joined are rows, or single entries, that come one behind the other, an element has one index of the dimensions outside of them:
     else the rows of several would come in turn. Where entries cross one by one along some dimensions (`single`), parts of rows come
-    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append.
+    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append. Inputs with one index each of the
+    dimension `successive` come one behind the other.
     """
     if single:
         row = 1 if len(extents) - 1 in single else largest_divisor(gcd(extents[-1], *(size[-1] for size in sizes)), largest)
@@ -69,6 +71,8 @@ def concat_orders(
         return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
     boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
     element, nest = _shape_of_moves(boundaries, sources, largest)
+    if successive is not None:
+        nest = (successive, *(dim for dim in nest if dim != successive))
     joined = max((dim for dim, extent in enumerate(extents) if any(size[dim] != extent for size in sizes)), default=0)
     if joined < len(extents) - 1 or element[joined] == 1:  # of pieces of rows, readers take several rows at once
         rows = (*([1] * joined), *element[joined:])

@@ -45,7 +45,7 @@ PIPELINE: Mapping[str, Any] = {
     "unsafe_math": said.UnsafeMath, "pipeline_style": said.PipelineStyle, "units": said.Units, "dies": said.Dies,
     "groups": said.Groups, "weight_ports": said.WeightPorts,
     "contractions": said.Contractions, "elements_per_port": said.ElementsPerPort, "conversions": said.Conversions,
-    "layers": said.Layers, "head": said.Head,
+    "layers": said.Layers, "head": said.Head, "caches": said.Caches,
 }
 """The options that decide about passes, by the field of `PipelineOptions`."""
 

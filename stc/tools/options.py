@@ -171,7 +171,8 @@ Target = Annotated[
         help="stages: a design for each stage of a model, whose computations have multipliers and ports each. decoder: a whole "
         "model with one array for all contractions of parameters, whose weights come through all ports in turn, and all layers "
         "and the head in one launch where layers are alike: --stage model --rows 1 --units memory --weight-ports in-turn "
-        "--contractions shared --conversions adders --head behind-layers --layers N in short, but for what is said otherwise.",
+        "--contractions shared --conversions adders --head behind-layers --caches by-position --layers N in short, but for what is "
+        "said otherwise.",
     ),
 ]
 Head = Annotated[
@@ -179,6 +180,13 @@ Head = Annotated[
     typer.Option(
         help="With --stage model: the head is a design and a launch of its own (apart), or follows the last layer in the launch "
         "that computes all of them (behind-layers; --stage token is such a launch)."
+    ),
+]
+Caches = Annotated[
+    str,
+    typer.Option(
+        help="Memory has the rows of a cache one head behind the other, each a burst (by-head), or those of all heads at a position "
+        "side by side, in one burst, and FIFOs have what comes before its turn (by-position)."
     ),
 ]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]

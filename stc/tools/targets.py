@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.pipeline import ADDERS, APART, BEHIND_LAYERS, IN_TURN, SHARED, PipelineOptions
+from stc.pipeline import ADDERS, APART, BEHIND_LAYERS, BY_HEAD, BY_POSITION, IN_TURN, SHARED, PipelineOptions
 from stc.quantisation.formats import BF16, read_quantisation
 from stc.tools.request import DECODER, STAGES, WHOLE_MODEL, CompileRequest
 
@@ -15,9 +15,11 @@ TARGETS = (STAGES, DECODER)
 
 OF_DECODER: Mapping[str, Any] = {
     "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "conversions": ADDERS, "head": BEHIND_LAYERS,
+    "caches": BY_POSITION,
 }  # fmt: skip
 """Options of a decoder. All contractions of parameters take turns in one array, whose weights each port brings one after the other.
-A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one."""
+A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one. A burst brings what all
+heads have at all positions; launches of a prompt, which read the same caches, take those head by head."""
 
 
 def with_target(options: Mapping[str, Any], target: str, given: Collection[str]) -> dict[str, Any]:
@@ -32,6 +34,8 @@ def with_target(options: Mapping[str, Any], target: str, given: Collection[str])
         found["contractions"] = APART
     if found["rows"] > 1 and "head" not in given:  # a prompt has launches of its own
         found["head"] = APART
+    if found["rows"] > 1 and "caches" not in given:
+        found["caches"] = BY_HEAD
     return found
 
 

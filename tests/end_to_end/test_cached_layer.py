@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,27 +21,25 @@ pytestmark = pytest.mark.heavy
 
 
 QUANTISED = ("", "kv=bf16", "bits=8,kv=int8", "bits=8,kv=int8,attention=int8")
-HERE = (("llama-3.2-1b-tiny", 1, QUANTISED[0]), ("tinyllama-1.1b-tiny", 1, QUANTISED[-1]))
+HERE = (("llama-3.2-1b-tiny", 1, QUANTISED[0], "by-head"), ("tinyllama-1.1b-tiny", 1, QUANTISED[-1], "by-position"))
 """Of the families of which no whole model is in `make test`: `test_generation.py` and `test_quantised_generation.py` have the
 others."""
 
 
 def layers() -> Iterator[ParameterSet]:
-    """Presets, the rows of a launch, and what is quantised: those of `HERE`, and the others on request."""
-    for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
-        for rows in (1, 3):
-            for quantised in QUANTISED:
-                marks = () if (preset, rows, quantised) in HERE else pytest.mark.full
-                yield pytest.param(preset, rows, quantised, marks=marks)
+    """Presets, the rows of a launch, what is quantised, and how caches lie: those of `HERE`, and the others on request."""
+    presets = [preset for preset in PRESETS if preset.endswith("-tiny")]
+    for layer in product(presets, (1, 3), QUANTISED, ("by-head", "by-position")):
+        yield pytest.param(*layer, marks=() if layer in HERE else pytest.mark.full)
 
 
-@pytest.mark.parametrize(("preset", "rows", "quantised"), layers())
-def test_as_many_rows_as_there_are(preset: str, rows: int, quantised: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("preset", "rows", "quantised", "caches"), layers())
+def test_as_many_rows_as_there_are(preset: str, rows: int, quantised: str, caches: str, tmp_path: Path) -> None:
     """Values at all draws' positions, NaN behind them; the more rows there are, the more cycles."""
     out = tmp_path / "layer"
     stage = ["decode"] if rows == 1 else ["prefill", "--seq", str(rows)]
     words = ["compile", "--small", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", "--out", str(out), "--check"]
-    done = CliRunner().invoke(app, [*words, "--quantize", quantised])
+    done = CliRunner().invoke(app, [*words, "--quantize", quantised, "--caches", caches])
     outputs = 5 if "kv=int8" in quantised else 3
     assert done.exit_code == 0 and done.output.count("│ ok │") == 5 * outputs, done.output
     timed = timed_design(out)
@@ -80,17 +79,18 @@ def copies(problem):
 
 
 def copied() -> Iterator[ParameterSet]:
-    for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
-        for rows in (1, 3, 4):
-            yield pytest.param(preset, rows, marks=() if (preset, rows) == ("gpt2-tiny", 3) else pytest.mark.full)
+    presets = [preset for preset in PRESETS if preset.endswith("-tiny")]
+    here = (("gpt2-tiny", 3, "by-head"), ("gpt2-tiny", 1, "by-position"))
+    for layer in product(presets, (1, 3, 4), ("by-head", "by-position")):
+        yield pytest.param(*layer, marks=() if layer in here else pytest.mark.full)
 
 
-@pytest.mark.parametrize(("preset", "rows"), copied())
-def test_copies_over_heads_share_a_stream_of_run_time_size(preset: str, rows: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("preset", "rows", "caches"), copied())
+def test_copies_over_heads_share_a_stream_of_run_time_size(preset: str, rows: int, caches: str, tmp_path: Path) -> None:
     """Copies cut caches and masks by heads and rows of queries: values at all draws' positions, as without copies."""
     (tmp_path / "copies.py").write_text(COPIES)
     stage = ["decode"] if rows == 1 else ["prefill", "--seq", str(rows)]
-    own = ["--load", str(tmp_path / "copies.py"), "--parallelism", "copies"]
+    own = ["--load", str(tmp_path / "copies.py"), "--parallelism", "copies", "--caches", caches]
     words = ["compile", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", *own, "--out", str(tmp_path / "layer")]
     done = CliRunner().invoke(app, [*words, "--check"])
     assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output

@@ -12,7 +12,7 @@ from whole_models import configured
 from stc.diagnostics import CompileError
 from stc.frontend.presets import FULL, SLIDING
 from stc.manifest.model_files import read_model
-from stc.pipeline import APART, BEHIND_LAYERS, PipelineOptions
+from stc.pipeline import APART, BEHIND_LAYERS, BY_HEAD, PipelineOptions
 from stc.tools.language_model import model_request
 from stc.tools.request import DECODER, STAGES
 from stc.tools.targets import OF_DECODER, for_layers, most_in_a_row, with_target
@@ -39,7 +39,7 @@ def test_all_of_a_model_by_one_option(tmp_path: Path, stc: Stc) -> None:
 
 def test_options_that_are_said_count_more() -> None:
     chosen = with_target({"conversions": "operators", "rows": 4}, DECODER, {"conversions", "rows"})
-    assert chosen == {**OF_DECODER, "conversions": "operators", "rows": 4, "head": APART}
+    assert chosen == {**OF_DECODER, "conversions": "operators", "rows": 4, "head": APART, "caches": BY_HEAD}
     chosen = with_target({"weight_ports": APART}, DECODER, {"weight_ports"})
     assert chosen == {**OF_DECODER, "weight_ports": APART, "contractions": APART}
     assert with_target({"rows": 3}, STAGES, {"rows"}) == {"rows": 3}

@@ -80,6 +80,15 @@ def test_concatenation_is_made_of_its_inputs(
     check_parts(whole, parts, offsets, sizes)
 
 
+def test_copies_come_one_behind_the_other():
+    """Of attention each copy has two heads of 64: without being told, one head of all came after the other of all."""
+    sources, sizes = [in_order([1, 2, 64], [1, 1, 8], [0, 1, 2])] * 4, [[1, 2, 64]] * 4
+    assert concat_orders(sources, [4, 2, 64], sizes, 16)[0] == in_order([4, 2, 64], [1, 1, 8], [1, 2, 0])
+    whole, parts = concat_orders(sources, [4, 2, 64], sizes, 16, successive=0)
+    assert whole == in_order([4, 2, 64], [1, 1, 8], [0, 1, 2])
+    assert parts == sources
+
+
 def test_a_cache_lies_alike_for_all_that_append_to_it():
     """12 heads, 7 positions and a new one, or 6 and two: in tiles of heads, and by turns, as different stages make them."""
     one, two = in_order([12, 1, 8], [6, 1, 8], [0, 1, 2]), in_order([12, 2, 8], [4, 1, 8], [1, 0, 2])

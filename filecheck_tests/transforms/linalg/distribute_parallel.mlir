@@ -324,3 +324,27 @@ func.func @more_than_parts(%x: !X) -> !X {
 
 // CHECK-LABEL: @more_than_parts(
 // CHECK: tensor.concat dim(0) {{.*}}stc.name = "add_whole"
+
+// -----
+
+// A copy for each iteration: what they make comes one behind the other, as of the loop; but for parts that take turns, and within a row.
+#id = affine_map<(i, k) -> (i, k)>
+!X = tensor<2x6xf32>
+func.func @each(%x: !X) -> (!X, !X, !X) {
+  %e = tensor.empty() : !X
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "add", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "mul", stc.dealt = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %p = arith.mulf %a, %a : f32  linalg.yield %p : f32 } -> !X
+  %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "sub", stc.copies = array<i64: 1, 6>} {
+  ^bb0(%a: f32, %o: f32):  %d = arith.subf %a, %a : f32  linalg.yield %d : f32 } -> !X
+  return %y, %z, %w : !X, !X, !X
+}
+
+// CHECK-LABEL: @each(
+// CHECK: tensor.concat dim(0) {{.*}}stc.name = "add_whole", stc.successive
+// CHECK: tensor.concat dim(1) {{.*}}stc.name = "mul_whole"} :
+// CHECK: tensor.concat dim(1) {{.*}}stc.name = "sub_whole"} :

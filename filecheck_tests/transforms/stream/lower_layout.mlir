@@ -164,3 +164,32 @@ func.func @split(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
 // CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %[[READ1:.*]] = stream.read %in2 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %[[READ1]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// Two heads one after the other, and behind the positions of each its new one: no task, nor FIFO, between the concatenations.
+!One = !itensor.itensor<1x1x4xf32, iter_space: [pos<=7] * [1], iter_map: (d0) -> (0, d0, 0)>
+!Two = !itensor.itensor<1x1x4xf32, iter_space: [2, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!New = !itensor.itensor<1x1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0, 0)>
+!All = !itensor.itensor<1x1x4xf32, iter_space: [2, sum(pos<=7, 1)] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+func.func @heads(%x: tensor<1x7x4xf32>, %y: tensor<1x7x4xf32>, %n: tensor<2x1x4xf32>, %p: i32) -> tensor<2x8x4xf32> {
+  %r = dataflow.kernel @k(%a = %x : tensor<1x7x4xf32> as !One, %b = %y : tensor<1x7x4xf32> as !One, %c = %n : tensor<2x1x4xf32> as !New, %pos = %p : i32 as !itensor.symbol<pos<=7>) -> (tensor<2x8x4xf32> as !All) {
+    %two = itensor.concat %a, %b at [0, 0, 0], [1, 0, 0] : !One, !One to !Two
+    %all = itensor.concat %two, %c at [0, 0, 0], [0, pos<=7, 0] : !Two, !New to !All
+    dataflow.yield %all : !All
+  }
+  func.return %r : tensor<2x8x4xf32>
+}
+
+// CHECK-LABEL: func.func @heads(
+// CHECK: dataflow.task @concat_all ins(%pos_1 = %pos : !itensor.symbol<pos<=7>, %in0 = {{.*}}, %in1 = {{.*}}, %in2 = {{.*}}) outs(%out0 = %all_stream
+// CHECK: scf.for %plane = %c0 to %c2 step %c1 {
+// CHECK: %[[POS:.*]] = itensor.size pos<=7 of %pos_1
+// CHECK: scf.for %row = %{{.*}} to %[[POS]] step
+// CHECK: %[[FIRST:.*]] = arith.cmpi slt, %plane, %{{.*}} : index
+// CHECK-NEXT: scf.if %[[FIRST]] {
+// CHECK-NEXT: stream.read %in0
+// CHECK: } else {
+// CHECK-NEXT: stream.read %in1
+// CHECK: stream.read %in2
+// CHECK-NOT: dataflow.task

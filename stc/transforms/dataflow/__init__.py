@@ -24,6 +24,7 @@ DATAFLOW_PASSES = passes_of(
         "duplicate-loads-in-order": "DuplicateLoadsInOrder",
         "size-streams": "SizeStreams",
         "update-in-place": "UpdateInPlace",
+        "interleave-slices": "InterleaveSlices",
         "pack-interfaces": "PackInterfaces",
         "cancel-packs": "CancelPacks",
         "verify-streams": "VerifyStreams",

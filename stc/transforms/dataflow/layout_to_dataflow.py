@@ -21,7 +21,7 @@ from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
-from stc.dialects.facts import MODULE, NAME, STRIPE
+from stc.dialects.facts import MODULE, NAME, STRIPE, SUCCESSIVE
 from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, MergeOp, ReassociateOp, SplitOp
 from stc.dialects.updates import is_prefix_read, through_prefixes
 from stc.dialects.use_def import uses_through
@@ -163,7 +163,9 @@ class LayoutToDataflow(ModulePass):
         sizes = [shape_of(value.type) for value in op.inputs]
         scalar = _scalar(op.result)
         sources = [_order_of(value) for value in op.inputs]
-        full, pieces = concat_orders(sources, extents, sizes, self._entries(op.result), at_run_time.single(op.result))
+        successive = axis if SUCCESSIVE.on(op) else None
+        single = at_run_time.single(op.result)
+        full, pieces = concat_orders(sources, extents, sizes, self._entries(op.result), single, successive)
         types = [ItensorType.from_order(piece, scalar) for piece in pieces]
         result = ItensorType.from_order(full, scalar)
 

@@ -727,6 +727,8 @@ class _SharedLoops:
                 producer = made.owner
                 if not isinstance(producer, GenericOp) or not isinstance(made, OpResult) or value in parameters:
                     continue
+                if self._is_met(generic, dims):
+                    continue
                 made_by = GenericLoops(producer).output_dims[made.index]
                 for place, own in zip(places, dims, strict=True):
                     if place is not None and (made is value or (joined and _may_be_divided_alike(generic, own))):
@@ -739,6 +741,12 @@ class _SharedLoops:
             for loop in self._divisible(generic):
                 root = self._find((generic, loop))
                 self._work[root] = self._work.get(root, 0) + prod(GenericLoops(generic).extents)
+
+    def _is_met(self, generic: GenericOp, dims: Sequence[int]) -> bool:
+        """Whether `generic` meets so much with what a launch says how much of there is, as a score does a query with a cache: the one
+        is there at once, and who makes it need not have as many copies."""
+        trips = self._sizes.loops_of(generic)
+        return not all(map(is_static, trips)) and all(is_static(trips[loop]) for loop in dims)
 
     def divided_loop(self, generic: GenericOp) -> int | None:
         """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another. What

@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
-from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, PORTS, STRIPE
+from stc.dialects.facts import COPIES, DEALT, MODULE, NAME, PORTS, STRIPE, SUCCESSIVE
 from stc.iteration.reshape import Groups, divide_outermost
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.dealt_copies import dealt_copies
@@ -65,8 +65,9 @@ def copies_of(generic: linalg.GenericOp) -> tuple[int, ...]:
     return COPIES.of(generic) or (1,) * len(generic.iterator_types)
 
 
-def distribute(generic: linalg.GenericOp) -> None:
-    """Divide one generic as its `stc.copies` says, and each copy as `stc.dealt` does."""
+def distribute(generic: linalg.GenericOp, *, in_turn: bool = False) -> None:
+    """Divide one generic as its `stc.copies` says, and each copy as `stc.dealt` does. `in_turn`: whether copies are parts that take
+    the iterations of a loop in turn, so that what they make comes side by side."""
     copies = copies_of(generic)
     loop = next((loop for loop, count in enumerate(copies) if count > 1), None)
     if loop is None:
@@ -77,10 +78,13 @@ def distribute(generic: linalg.GenericOp) -> None:
     loops = GenericLoops(generic)
     parts = [_part(generic, loops, loop, number, copies) for number in range(copies[loop])]
     full: list[Operation] = []
+    outside = [at for at in range(loop) if loops.extents[at] > 1]
+    is_successive = loops.extents[loop] == copies[loop] and not in_turn and not outside
     for index, dims in enumerate(loops.output_dims):
         type_ = generic.results[index].type
         assert isinstance(type_, TensorType)
-        concat = tensor.ConcatOp([part.results[index] for part in parts], dims.index(loop), type_, _marked(generic, "whole"))
+        attributes = _marked(generic, "whole") | (SUCCESSIVE.entry(None) if is_successive else {})
+        concat = tensor.ConcatOp([part.results[index] for part in parts], dims.index(loop), type_, attributes)
         concat.results[0].name_hint = generic.results[index].name_hint
         full.append(concat)
     Rewriter.replace_op(generic, full, [op.results[0] for op in full])
@@ -103,7 +107,7 @@ def _deal(generic: linalg.GenericOp) -> None:
     count = counts[loop]
     _check(generic, loop, count)
     DEALT.put(generic, tuple(1 if at == loop else number for at, number in enumerate(counts)))
-    distribute(_split(generic, loop, count))
+    distribute(_split(generic, loop, count), in_turn=True)
 
 
 def _split(generic: linalg.GenericOp, loop: int, count: int) -> linalg.GenericOp:

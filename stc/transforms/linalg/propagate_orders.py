@@ -22,7 +22,7 @@ from stc.design_space.parallelism import MOST_LANES_PER_TASK
 from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import LANES, ROWS, SCHEDULE, SHARED, STRIPE
+from stc.dialects.facts import LANES, ROWS, SCHEDULE, SHARED, STRIPE, SUCCESSIVE
 from stc.dialects.updates import is_prefix_read
 from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
@@ -135,7 +135,8 @@ class TilingGraph:
                 shapes = tuple(shape_of(value.type) for value in op.inputs)
                 sources = tuple(self._from_kernel(value) for value in op.inputs)
                 single = self._sizes.single(op.result)
-                return ConcatOf(self._name(op.result), shape_of(op.result.type), sources, shapes, single)
+                successive = op.dim.value.data if SUCCESSIVE.on(op) else None
+                return ConcatOf(self._name(op.result), shape_of(op.result.type), sources, shapes, single, successive)
             case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(op):  # else the reader chooses
                 shape = shape_of(op.result.type)
                 is_single = len(shape) - 1 in self._sizes.single(op.result)

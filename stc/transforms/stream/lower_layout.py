@@ -41,8 +41,8 @@ class LowerLayout(ModulePass):
     """Materialise the operations that only move tokens.
 
     A fork copies each token to all its results; a split gives one to each result in turn, a merge takes one from each input; a
-    chunk passes each token to the slice it lies in; a concat takes each token from the input it comes from. Casts and
-    reassociations rename a stream.
+    chunk passes each token to the slice it lies in; a concat takes each token from the input it comes from. A concat of slices that
+    is a part of one of run-time sizes is no task of its own: that one takes its tokens, too. Casts and reassociations rename a stream.
 
         %a, %b = itensor.fork %s : !X to !X, !X
       becomes
@@ -71,6 +71,8 @@ class LowerLayout(ModulePass):
                         _lower(found, names, "merge", found.result.name_hint, _merge)
                     case ChunkOp():
                         _lower(found, names, "chunk", found.source.name_hint, _chunk)
+                    case ConcatOp() if _goes_into_another(found):
+                        continue  # which is lowered with it
                     case ConcatOp():
                         _lower(found, names, "concat", found.result.name_hint, _concat)
                     case CastOp() | ReassociateOp():
@@ -108,7 +110,8 @@ def _lower(
 ) -> None:
     name = names.fresh(f"{kind}_{hint or 'stream'}")
     builder = Builder(InsertPoint.before(op))
-    ins = [consumed_stream(builder, operand) for operand in op.operands]
+    parts = [operand.owner for operand in op.operands if isinstance(operand.owner, ConcatOp) and _goes_into_another(operand.owner)]
+    ins = [consumed_stream(builder, operand) for operand in _sources(op)]
     outs = [
         produced_stream(builder, result, names.fresh(_stream_name(op, index, hint)))
         for index, result in enumerate(op.results)
@@ -124,8 +127,25 @@ def _lower(
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, [*scalars, *ins], outs, block, []))
     task.kind = TaskKind(kind)
-    op.detach()
-    op.erase()
+    for lowered in (op, *parts):
+        lowered.detach()
+        lowered.erase()
+
+
+def _sources(op: Operation) -> list[SSAValue]:
+    """What the task of `op` takes: its operands, and in place of a concatenation that goes into it those of that."""
+    owners = [(operand, operand.owner) for operand in op.operands]
+    return [
+        source
+        for operand, owner in owners
+        for source in (owner.inputs if isinstance(owner, ConcatOp) and _goes_into_another(owner) else (operand,))
+    ]
+
+
+def _goes_into_another(op: ConcatOp) -> bool:
+    """Whether a concatenation of slices is but a part of one of run-time sizes."""
+    users = [use.operation for use in op.result.uses]
+    return op.is_of_slices and len(users) == 1 and isinstance(users[0], ConcatOp) and not users[0].is_of_slices
 
 
 def _stream_name(op: Operation, index: int, hint: str | None) -> str:
@@ -198,15 +218,20 @@ def _concat(op: ConcatOp, body: _Body) -> None:
         _concat_of_sizes(op, body)
         return
     ivs, inner = order_nest(body.builder, _order(op.result), body.symbols)
+    _take(op, inner, ivs, body.ins, body.outs[0])
+
+
+def _take(op: ConcatOp, inner: Builder, ivs: Sequence[SSAValue], sources: Sequence[SSAValue], out: SSAValue) -> None:
+    """A token of a concatenation of slices, at the indices `ivs` of the loops of its result, from where it comes."""
     order = at_largest(_order(op.result))  # parts have dimensions of run-time size whole, so that no guard looks at a size
     place = coordinates(inner, order, ivs)
-    last, begun = len(body.ins) - 1, [0] * order.rank
-    for position, (source, value, offset) in enumerate(zip(body.ins, op.inputs, op.offsets, strict=True)):
+    last, begun = len(sources) - 1, [0] * order.rank
+    for position, (source, value, offset) in enumerate(zip(sources, op.inputs, op.offsets, strict=True)):
         # One branch per iteration, and HLS sees that: the output takes one token per cycle.
         extents, otherwise = at_largest(_order(value)).static_shape, inner
         if position < last:
             inner, otherwise = _branches(inner, place, order, offset, extents, begun)
-        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, body.outs[0]))
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, out))
         inner = otherwise
         ends = [start + extent for start, extent in zip(offset, extents, strict=True)]
         along = [dimension for dimension, end in enumerate(ends) if end < order.static_shape[dimension]]
@@ -223,12 +248,16 @@ def _concat_of_sizes(op: ConcatOp, body: _Body) -> None:
     (dimension,) = {dimension for start in op.starts for dimension, size in enumerate(start) if size != 0}
     (along,) = order.loops_of(dimension)
     names = order_loop_names(order)
-    _, inner = loop_nest(body.builder, order.loops[:along], names[:along], body.symbols)
-    for source, part in zip(body.ins, op.inputs, strict=True):
+    outside, inner = loop_nest(body.builder, order.loops[:along], names[:along], body.symbols)
+    sources = iter(body.ins)
+    for part in op.inputs:
         own = [_order(part).loops[loop] for loop in _order(part).loops_of(dimension)]  # none of a part of one entry
         loops = [*own, *order.loops[along + 1 :]]
-        _, innermost = loop_nest(inner, loops, names[len(names) - len(loops) :], body.symbols)
-        innermost.insert(stream.WriteOp(innermost.insert(stream.ReadOp(source)).result, body.outs[0]))
+        ivs, innermost = loop_nest(inner, loops, names[len(names) - len(loops) :], body.symbols)
+        if isinstance(part.owner, ConcatOp) and _goes_into_another(part.owner):
+            _take(part.owner, innermost, [*outside, *ivs], [next(sources) for _ in part.owner.inputs], body.outs[0])
+        else:
+            innermost.insert(stream.WriteOp(innermost.insert(stream.ReadOp(next(sources))).result, body.outs[0]))
 
 
 def _guarded(

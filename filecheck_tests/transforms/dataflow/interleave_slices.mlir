@@ -1,0 +1,62 @@
+// RUN: stc-opt %s -p interleave-slices --split-input-file | filecheck %s
+
+// Memory has an entry of all slices side by side; each reader gets its slices one after the other.
+!Cache = !itensor.itensor<1x1x4xf32, iter_space: [4, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!Two = !itensor.itensor<1x1x4xf32, iter_space: [2, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!Row = !itensor.itensor<1x1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0, 0)>
+func.func @copies(%cache: tensor<4x8x4xf32>, %row: tensor<4x1x4xf32>, %p: i32) -> (tensor<2x7x4xf32>, tensor<2x7x4xf32>, tensor<4x8x4xf32>) {
+  %a, %b, %u = dataflow.kernel @k(%c = %cache : tensor<4x8x4xf32> as !Cache, %r = %row : tensor<4x1x4xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<2x7x4xf32> as !Two, tensor<2x7x4xf32> as !Two, tensor<4x8x4xf32> as !Row into %c at [0, %pos, 0]) {
+    %x, %y = itensor.chunk %c at [0, 0, 0], [2, 0, 0] : !Cache to !Two, !Two
+    dataflow.yield %x, %y, %r : !Two, !Two, !Row
+  }
+  return %a, %b, %u : tensor<2x7x4xf32>, tensor<2x7x4xf32>, tensor<4x8x4xf32>
+}
+
+// CHECK: [[CACHE:!\S+]] = !itensor.itensor<1x1x4xf32, iter_space: [pos<=7, 4] * [1, 1], iter_map: (d0, d1) -> (d1, d0, 0)>
+// CHECK: [[TWO:!\S+]] = !itensor.itensor<1x1x4xf32, iter_space: [2, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+// CHECK: [[ONE:!\S+]] = !itensor.itensor<1x1x4xf32, iter_space: [pos<=7] * [1], iter_map: (d0) -> (0, d0, 0)>
+// CHECK-LABEL: @copies
+// CHECK: dataflow.kernel @k(%c = %cache : tensor<4x8x4xf32> as [[CACHE]],
+// CHECK-NEXT: %0, %1, %2, %3 = itensor.chunk %c at [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0] : [[CACHE]] to [[ONE]], [[ONE]], [[ONE]], [[ONE]]
+// CHECK-NEXT: %x = itensor.concat %0, %1 at [0, 0, 0], [1, 0, 0] : [[ONE]], [[ONE]] to [[TWO]]
+// CHECK-NEXT: %y = itensor.concat %2, %3 at [0, 0, 0], [1, 0, 0] : [[ONE]], [[ONE]] to [[TWO]]
+// CHECK-NEXT: dataflow.yield %x, %y, %r
+
+// -----
+
+// How memory lies does not depend on who reads it: one reader gets all slices, one after the other.
+!Scales = !itensor.itensor<1x1xf32, iter_space: [3, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @one(%cache: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<3x7xf32>, tensor<3x8xf32>) {
+  %a, %u = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Scales, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<3x7xf32> as !Scales, tensor<3x8xf32> as !Row into %c at [0, %pos]) {
+    dataflow.yield %c, %r : !Scales, !Row
+  }
+  return %a, %u : tensor<3x7xf32>, tensor<3x8xf32>
+}
+
+// CHECK-LABEL: @one
+// CHECK: %0, %1, %2 = itensor.chunk %c at [0, 0], [1, 0], [2, 0]
+// CHECK-NEXT: %3 = itensor.concat %0, %1, %2 at [0, 0], [1, 0], [2, 0]
+// CHECK-NEXT: dataflow.yield %3, %r
+
+// -----
+
+// As many entries in each launch are read as they lie, and so is what begins where a launch says.
+!Whole = !itensor.itensor<1x1xf32, iter_space: [3, 8] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Window = !itensor.itensor<1x1xf32, iter_space: [3, pos<=4] * [1, 1], iter_map: (d0, d1) -> (d0, d1 + pos<=4)>
+!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+!Part = !itensor.itensor<1x1xf32, iter_space: [3, pos<=4] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+func.func @neither(%cache: tensor<3x8xf32>, %other: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<3x8xf32>, tensor<3x4xf32>, tensor<3x8xf32>, tensor<3x8xf32>) {
+  %a, %b, %u, %v = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Whole, %d = %other : tensor<3x8xf32> as !Window, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=4>)
+      -> (tensor<3x8xf32> as !Whole, tensor<3x4xf32> as !Part, tensor<3x8xf32> as !Row into %c at [0, %pos] after read, tensor<3x8xf32> as !Row into %d at [0, 0]) {
+    %s, %t = itensor.fork %r : !Row to !Row, !Row
+    %e = itensor.cast %d : !Window to !Part
+    dataflow.yield %c, %e, %s, %t : !Whole, !Part, !Row, !Row
+  }
+  return %a, %b, %u, %v : tensor<3x8xf32>, tensor<3x4xf32>, tensor<3x8xf32>, tensor<3x8xf32>
+}
+
+// CHECK-LABEL: @neither
+// CHECK-NOT: itensor.chunk
