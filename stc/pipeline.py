@@ -62,7 +62,7 @@ BEHIND_LAYERS = "behind-layers"
 """The head of a whole model follows its last layer in one launch; else it has a launch, and a design, of its own (`APART`)."""
 
 BY_HEAD, BY_POSITION = "by-head", "by-position"
-"""Memory has the rows of a cache one head behind the other, or those of all heads at a position side by side, which one burst reads."""
+"""Memory has the rows of a cache one head behind the other, or those of all heads at a position side by side: one burst."""
 
 _WORDS_OF = {
     "weight_ports": (APART, IN_TURN), "conversions": (OPERATORS, ADDERS), "contractions": (APART, SHARED),
@@ -108,8 +108,8 @@ class PipelineOptions(ArgSpecConvertible):
     `conversions`: what makes short integers of floats, and floats of them
     (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is a design of its own (apart), or follows the
     layers, which are all in one launch (behind-layers); `caches`: whether memory has the positions of a head together (by-head), or
-    the heads of a position (by-position), which one burst reads, and FIFOs hold until their turn; `run_ahead`: bytes of all FIFOs together that load tasks of one tensor
-    fill, 0 for what each needs.
+    the heads of a position (by-position), which one burst reads, and FIFOs hold until their turn; `run_ahead`: bytes of all FIFOs
+    together that load tasks of one tensor fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """

@@ -354,8 +354,8 @@ def _slice_edges(
 ) -> Iterator[_Edge]:
     for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
         name = f"slice {index} of {_named(full)}"
-        sides, largest = (_order(full), _order(part)), (at_largest(_order(full)), at_largest(_order(part)))
-        yield _Edge(op, kind, name, partial(_sliced, *sides, offset), partial(Slice, *largest, offset))
+        sides = _order(full).from_its_begin, _order(part)
+        yield _Edge(op, kind, name, partial(_sliced, *sides, offset), partial(Slice, *map(at_largest, sides), offset))
 
 
 def _merge_edges(op: MergeOp) -> Iterator[_Edge]:

@@ -263,8 +263,8 @@ MERGED = _mark("stc.merged")
 STRIPE = _mark("stc.stripe")
 """A slice or concatenation of the equal parts into which a tensor is divided for copies of a computation."""
 SUCCESSIVE = _mark("stc.successive")
-"""A concatenation of what copies of a computation made that have an iteration of a loop each: in the order of that loop, in which they
-come one behind the other, it is the outermost."""
+"""A concatenation of what copies made that have one iteration each of a computation's outermost loop: one behind the other, as that
+computation would have made them."""
 ENDS_LAYERS = _mark("stc.ends_layers")
 """A generic, and later a task, that only hands on what a layer ends with: all that waits for it follows the last layer
 (`repeat-layers`)."""

@@ -75,7 +75,7 @@ def _order(kind: Attribute) -> StreamOrder:
 
 def chunk(op: ChunkOp, source: ReadPort, targets: Sequence[WritePort], values: Mapping[str, int]) -> Steps:
     """Each token to the slice it lies in, at these values of symbols; tokens in none are dropped. Overlapping slices get copies."""
-    order = _order(op.source.type).at(values)
+    order = _order(op.source.type).from_its_begin.at(values)
     tokens = order.enumerate()
     parts = [_order(part.type).at(values) for part in op.slices]
     required = [_inside(tokens, part, offset) for part, offset in zip(parts, op.offsets, strict=True)]

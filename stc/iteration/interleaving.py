@@ -20,10 +20,8 @@ class Slices:
 
     @classmethod
     def of(cls, order: StreamOrder) -> Slices | None:
-        """`order` as such; None where it is none, passes anything twice, or begins where a launch says."""
-        if len(order.loops) < 2 or is_static(order.loops[1].trip) or not is_static(order.loops[0].trip):
-            return None
-        if order.reuse_loops or order.begins_at_run_time:
+        """`order` as such; None where it is none, or passes anything twice."""
+        if len(order.loops) < 2 or order.reuse_loops or is_static(order.loops[1].trip) or not is_static(order.loops[0].trip):
             return None
         (outer, *_), dimension = order.loops, order.dimension_of_loop[0]
         if dimension is None or order.coordinates[dimension] != Coordinate((0,)) or outer.step != order.element[dimension]:
@@ -33,15 +31,16 @@ class Slices:
     @property
     def side_by_side(self) -> StreamOrder:
         """Entry by entry, all slices of each."""
-        first, second, *others = self.order.loops
-        exchanged = {0: 1, 1: 0}
-        coordinates = [replace(each, loops=tuple(exchanged.get(loop, loop) for loop in each.loops)) for each in self.order.coordinates]
-        return StreamOrder(self.order.element, (second, first, *others), tuple(coordinates))
+        slices, entries, *others = self.order.loops
+        exchanged = (1, 0, *range(2, len(self.order.loops)))
+        coordinates = [replace(each, loops=tuple(exchanged[loop] for loop in each.loops)) for each in self.order.coordinates]
+        return StreamOrder(self.order.element, (entries, slices, *others), tuple(coordinates))
 
     @property
     def one(self) -> StreamOrder:
-        """Of one slice alone."""
-        coordinates = [replace(each, loops=tuple(loop - 1 for loop in each.loops if loop)) for each in self.order.coordinates]
+        """Of one slice alone, from where it begins."""
+        begun = self.order.from_its_begin.coordinates
+        coordinates = [replace(each, loops=tuple(loop - 1 for loop in each.loops if loop)) for each in begun]
         return StreamOrder(self.order.element, self.order.loops[1:], tuple(coordinates))
 
     def begin(self, number: int) -> list[int]:
@@ -49,8 +48,8 @@ class Slices:
         return [number * self.step if dimension == self.dimension else 0 for dimension in range(self.order.rank)]
 
     def part(self, part: StreamOrder, begin: tuple[int, ...]) -> range | None:
-        """The slices that `part` has, whose indices begin there; None where it has less of these."""
-        whole = self.order.largest
+        """Which slices a `part` has that begins at `begin`; None where it has less of each."""
+        whole = self.order.from_its_begin.largest
         if any(start or part.largest.span(dim) != whole.span(dim) for dim, start in enumerate(begin) if dim != self.dimension):
             return None
         first, extent = begin[self.dimension], part.largest.span(self.dimension)

@@ -62,8 +62,8 @@ def concat_orders(
     The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. Where what is
     joined are rows, or single entries, that come one behind the other, an element has one index of the dimensions outside of them:
     else the rows of several would come in turn. Where entries cross one by one along some dimensions (`single`), parts of rows come
-    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append. Inputs with one index each of the
-    dimension `successive` come one behind the other.
+    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append. Inputs with one index
+    each of the dimension `successive` come one behind the other.
     """
     if single:
         row = 1 if len(extents) - 1 in single else largest_divisor(gcd(extents[-1], *(size[-1] for size in sizes)), largest)

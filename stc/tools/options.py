@@ -185,8 +185,8 @@ Head = Annotated[
 Caches = Annotated[
     str,
     typer.Option(
-        help="Memory has the rows of a cache one head behind the other, each a burst (by-head), or those of all heads at a position "
-        "side by side, in one burst, and FIFOs have what comes before its turn (by-position)."
+        help="Memory has the rows of a cache one head behind the other, each a burst (by-head), or those of all heads at a "
+        "position side by side, in one burst, and FIFOs have what comes before its turn (by-position)."
     ),
 ]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]

@@ -37,6 +37,14 @@ def test_one_slice_after_the_other_is_the_order():
     assert whole == [tuple(token) for token in slices.order.at({"pos": 5}).enumerate()]
 
 
+def test_slices_of_what_begins_at_run_time_begin_there():
+    begun = replace(cache(4, 1, 12), coordinates=(Coordinate((0,)), Coordinate((1,), POSITIONS), Coordinate((2,))))
+    slices = Slices.of(begun)
+    assert slices is not None
+    assert slices.side_by_side.begins == begun.begins
+    assert not slices.one.begins_at_run_time
+
+
 def test_which_slices_a_part_has():
     slices = Slices.of(cache(6, 2, 4))
     assert slices is not None
@@ -48,7 +56,6 @@ def test_which_slices_a_part_has():
 @pytest.mark.parametrize("order", [
     cache(4, 1, 12, 7),  # as many in each launch
     in_order((4, 7, 12), (1, 1, 12), (1, 0, 2)),  # side by side already
-    replace(cache(4, 1, 12), coordinates=(Coordinate((0,)), Coordinate((1,), POSITIONS), Coordinate((2,)))),  # begins at run time
     replace(cache(4, 1, 12), coordinates=(Coordinate((0,), 1), Coordinate((1,)), Coordinate((2,)))),  # not from the first slice on
     StreamOrder((1, 1), (Loop(3, 1), Loop(POSITIONS, 1)), (Coordinate(), Coordinate((1,)))),  # passed three times
 ])  # fmt: skip

@@ -43,20 +43,41 @@ func.func @one(%cache: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tens
 
 // -----
 
-// As many entries in each launch are read as they lie, and so is what begins where a launch says.
-!Whole = !itensor.itensor<1x1xf32, iter_space: [3, 8] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// Entries that begin where a launch says: slices begin with the first of them.
 !Window = !itensor.itensor<1x1xf32, iter_space: [3, pos<=4] * [1, 1], iter_map: (d0, d1) -> (d0, d1 + pos<=4)>
-!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 !Part = !itensor.itensor<1x1xf32, iter_space: [3, pos<=4] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
-func.func @neither(%cache: tensor<3x8xf32>, %other: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<3x8xf32>, tensor<3x4xf32>, tensor<3x8xf32>, tensor<3x8xf32>) {
-  %a, %b, %u, %v = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Whole, %d = %other : tensor<3x8xf32> as !Window, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=4>)
-      -> (tensor<3x8xf32> as !Whole, tensor<3x4xf32> as !Part, tensor<3x8xf32> as !Row into %c at [0, %pos] after read, tensor<3x8xf32> as !Row into %d at [0, 0]) {
-    %s, %t = itensor.fork %r : !Row to !Row, !Row
-    %e = itensor.cast %d : !Window to !Part
-    dataflow.yield %c, %e, %s, %t : !Whole, !Part, !Row, !Row
+!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @window(%cache: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<3x4xf32>, tensor<3x8xf32>) {
+  %a, %u = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Window, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=4>)
+      -> (tensor<3x4xf32> as !Part, tensor<3x8xf32> as !Row into %c at [0, 0]) {
+    %x, %y = itensor.chunk %c at [0, 0], [1, 0] : !Window to !itensor.itensor<1x1xf32, iter_space: [pos<=4] * [1], iter_map: (d0) -> (0, d0)>,
+                                                               !itensor.itensor<1x1xf32, iter_space: [2, pos<=4] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+    %z = itensor.concat %x, %y at [0, 0], [1, 0] : !itensor.itensor<1x1xf32, iter_space: [pos<=4] * [1], iter_map: (d0) -> (0, d0)>,
+                                                   !itensor.itensor<1x1xf32, iter_space: [2, pos<=4] * [1, 1], iter_map: (d0, d1) -> (d0, d1)> to !Part
+    dataflow.yield %z, %r : !Part, !Row
   }
-  return %a, %b, %u, %v : tensor<3x8xf32>, tensor<3x4xf32>, tensor<3x8xf32>, tensor<3x8xf32>
+  return %a, %u : tensor<3x4xf32>, tensor<3x8xf32>
 }
 
-// CHECK-LABEL: @neither
+// CHECK: [[WINDOW:!\S+]] = !itensor.itensor<1x1xf32, iter_space: [pos<=4, 3] * [1, 1], iter_map: (d0, d1) -> (d1, d0 + pos<=4)>
+// CHECK: [[PART:!\S+]] = !itensor.itensor<1x1xf32, iter_space: [pos<=4] * [1], iter_map: (d0) -> (0, d0)>
+// CHECK-LABEL: @window
+// CHECK: %x, %0, %1 = itensor.chunk %c at [0, 0], [1, 0], [2, 0] : [[WINDOW]] to [[PART]], [[PART]], [[PART]]
+// CHECK-NEXT: %y = itensor.concat %0, %1 at [0, 0], [1, 0] :
+// CHECK-NEXT: %z = itensor.concat %x, %y at [0, 0], [1, 0] :
+
+// -----
+
+// As many entries in each launch are read as they lie.
+!Whole = !itensor.itensor<1x1xf32, iter_space: [3, 8] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @all(%cache: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<3x8xf32>, tensor<3x8xf32>) {
+  %a, %u = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Whole, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=4>)
+      -> (tensor<3x8xf32> as !Whole, tensor<3x8xf32> as !Row into %c at [0, %pos] after read) {
+    dataflow.yield %c, %r : !Whole, !Row
+  }
+  return %a, %u : tensor<3x8xf32>, tensor<3x8xf32>
+}
+
+// CHECK-LABEL: @all
 // CHECK-NOT: itensor.chunk

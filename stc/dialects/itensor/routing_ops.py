@@ -91,7 +91,8 @@ def _itensor(value: SSAValue) -> ItensorType:
 class ChunkOp(IRDLOperation):
     """Result k is the tokens of the source that lie in slice k, in order; other tokens are dropped.
 
-    Slice k starts at `offsets[k]` and has the extents of result k's tensor; no element straddles its boundary.
+    Slice k starts at `offsets[k]`, from where the source begins, and has the extents of result k's tensor; no element straddles its
+    boundary.
 
     Example, the halves of a `tensor<8x16xf32>`:
     `%a, %b = itensor.chunk %s at [0, 0], [0, 8] : !S to !A, !A`
@@ -118,7 +119,9 @@ class ChunkOp(IRDLOperation):
         return tuple(tuple(map(static, starts)) for starts in _starts(self.offsets_prop))
 
     def verify_(self) -> None:
-        _verify_slices("result", _itensor(self.source), [_itensor(part) for part in self.slices], self.offsets)
+        source = _itensor(self.source)
+        begun = ItensorType.from_order(source.order.from_its_begin, source.element_type)
+        _verify_slices("result", begun, [_itensor(part) for part in self.slices], self.offsets)
 
 
 @irdl_op_definition

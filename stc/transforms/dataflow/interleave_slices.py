@@ -1,4 +1,4 @@
-"""`interleave-slices`: memory that the kernel updates has what its slices have at one entry side by side, so that one burst reads it."""
+"""`interleave-slices`: memory that the kernel updates has an entry of all slices side by side, so that one burst reads it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class InterleaveSlices(ModulePass):
     appended is one burst, too. What reads a slice, or several one after the other, takes them from a FIFO each, which has what
     comes before its turn: as many entries as there may be. How memory lies does not depend on who reads what.
 
-    Only where the outermost loop counts slices and the next one entries, as many as a launch says, from the first on, and nothing is
+    Only where the outermost loop counts slices and the next one entries, as many as a launch says from the first on, and nothing is
     read twice.
 
         %y, %u = dataflow.kernel @k(%c = %cache : tensor<4x8x16xf32> as !itensor.itensor<1x1x16xf32,
@@ -63,7 +63,8 @@ def _interleave(kernel: KernelOp, port: BlockArgument) -> None:
         reader = use.operation
         parts = _parts(reader, slices) if isinstance(reader, ChunkOp) else None
         if parts is None:
-            reader.operands[use.index] = _joined(reader, chunk.slices, before, slices)
+            whole = ItensorType.from_order(before.order.from_its_begin, element_type)
+            reader.operands[use.index] = _joined(reader, chunk.slices, whole, slices)
             continue
         for part, numbers in zip(reader.results, parts, strict=True):
             assert isinstance(part.type, ItensorType)

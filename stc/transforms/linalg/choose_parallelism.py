@@ -743,8 +743,8 @@ class _SharedLoops:
                 self._work[root] = self._work.get(root, 0) + prod(GenericLoops(generic).extents)
 
     def _is_met(self, generic: GenericOp, dims: Sequence[int]) -> bool:
-        """Whether `generic` meets so much with what a launch says how much of there is, as a score does a query with a cache: the one
-        is there at once, and who makes it need not have as many copies."""
+        """Whether `generic` reads so, along `dims`, what it meets with a tensor of run-time size, as a score does a query with a
+        cache: who makes that need not have as many copies."""
         trips = self._sizes.loops_of(generic)
         return not all(map(is_static, trips)) and all(is_static(trips[loop]) for loop in dims)
 

@@ -42,7 +42,8 @@ class LowerLayout(ModulePass):
 
     A fork copies each token to all its results; a split gives one to each result in turn, a merge takes one from each input; a
     chunk passes each token to the slice it lies in; a concat takes each token from the input it comes from. A concat of slices that
-    is a part of one of run-time sizes is no task of its own: that one takes its tokens, too. Casts and reassociations rename a stream.
+    is a part of one of run-time sizes is no task of its own: that one takes its tokens, too. Casts and reassociations rename a
+    stream.
 
         %a, %b = itensor.fork %s : !X to !X, !X
       becomes
@@ -166,7 +167,7 @@ def _order(value: SSAValue) -> StreamOrder:
 def _sizes(op: Operation) -> Sequence[Size]:
     """What the loops of the task depend on."""
     if isinstance(op, ChunkOp):
-        return _order(op.source).sizes
+        return _order(op.source).from_its_begin.sizes
     if isinstance(op, ConcatOp):
         return [*_order(op.result).sizes, *(size for start in op.starts for size in start)]
     return [_rounds(op)]
@@ -203,7 +204,7 @@ def _merge(op: MergeOp, body: _Body) -> None:
 
 
 def _chunk(op: ChunkOp, body: _Body) -> None:
-    order = _order(op.source)
+    order = _order(op.source).from_its_begin
     ivs, inner = order_nest(body.builder, order, body.symbols)
     token = inner.insert(stream.ReadOp(body.ins[0])).result
     place = coordinates(inner, order, ivs)
