@@ -313,7 +313,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
                 "size-streams",  # behind all that is decided for the largest sizes
                 "update-in-place",
-                *(("interleave-slices",) if options.caches == BY_POSITION else ()),
+                *((f"interleave-slices{{{on}}}",) if options.caches == BY_POSITION else ()),
                 _with_options("pack-interfaces", words, narrow),
                 f"cancel-packs{{on-chip={options.on_chip} {on}}}",
                 "verify-streams",

@@ -19,7 +19,7 @@ OF_DECODER: Mapping[str, Any] = {
 }  # fmt: skip
 """Options of a decoder. All contractions of parameters take turns in one array, whose weights each port brings one after the other.
 A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one. A burst brings what all
-heads have at all positions; launches of a prompt, which read the same caches, take those head by head."""
+heads have at all positions, but for models whose prompts have launches of their own."""
 
 
 def with_target(options: Mapping[str, Any], target: str, given: Collection[str]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def copies(problem):
 
 def copied() -> Iterator[ParameterSet]:
     presets = [preset for preset in PRESETS if preset.endswith("-tiny")]
-    here = (("gpt2-tiny", 3, "by-head"), ("gpt2-tiny", 1, "by-position"))
+    here = (("gpt2-tiny", 3, "by-head"), ("gemma3-1b-tiny", 1, "by-position"))
     for layer in product(presets, (1, 3, 4), ("by-head", "by-position")):
         yield pytest.param(*layer, marks=() if layer in here else pytest.mark.full)
 

@@ -10,6 +10,7 @@ from functools import reduce
 from math import prod
 from typing import Any
 
+from networkx.utils import UnionFind
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -715,7 +716,7 @@ class _SharedLoops:
 
     def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes, *, joined: bool):
         self._sizes = sizes
-        self._root: dict[Loop, Loop] = {}
+        self._shared, self._divided_alike = UnionFind(), UnionFind()
         self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
         self._summed: dict[Loop, bool] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
@@ -727,24 +728,26 @@ class _SharedLoops:
                 producer = made.owner
                 if not isinstance(producer, GenericOp) or not isinstance(made, OpResult) or value in parameters:
                     continue
-                if self._is_met(generic, dims):
-                    continue
                 made_by = GenericLoops(producer).output_dims[made.index]
                 for place, own in zip(places, dims, strict=True):
                     if place is not None and (made is value or (joined and _may_be_divided_alike(generic, own))):
                         self._readers.setdefault((producer, made_by[place]), []).append((generic, own, dims))
-                        self._root[self._find((generic, own))] = self._find((producer, made_by[place]))
+                        self._shared.union((producer, made_by[place]), (generic, own))
+                        if not self._repeats_at_run_time(generic, dims):
+                            self._divided_alike.union((producer, made_by[place]), (generic, own))
                         if made is not value:
                             self.makers[generic] = producer
         self._work: dict[Loop, int] = {}
+        self._families: dict[Loop, int] = {}
         for generic in generics:
             for loop in self._divisible(generic):
-                root = self._find((generic, loop))
+                root = self._shared[generic, loop]
                 self._work[root] = self._work.get(root, 0) + prod(GenericLoops(generic).extents)
+                self._families.setdefault(self._divided_alike[generic, loop], len(self._families))
 
-    def _is_met(self, generic: GenericOp, dims: Sequence[int]) -> bool:
-        """Whether `generic` reads so, along `dims`, what it meets with a tensor of run-time size, as a score does a query with a
-        cache: who makes that need not have as many copies."""
+    def _repeats_at_run_time(self, generic: GenericOp, dims: Sequence[int]) -> bool:
+        """Whether `generic` reads a tensor of known size, along `dims`, in loops of run-time size, as a score a query, for each
+        position of a cache: who makes that is divided along the same dimension, but may have other copies."""
         trips = self._sizes.loops_of(generic)
         return not all(map(is_static, trips)) and all(is_static(trips[loop]) for loop in dims)
 
@@ -754,7 +757,7 @@ class _SharedLoops:
         sum."""
         divisible = [] if ENDS_LAYERS.on(generic) else self._divisible(generic)
         loops = [loop for loop in divisible if not self._is_summed((generic, loop))] or divisible
-        shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
+        shared = {loop: self._work[self._shared[generic, loop]] for loop in loops}
         return next((loop for loop in loops if shared[loop] >= WORTH_OUTERMOST * max(shared.values())), None)
 
     def dealt_loop(self, generic: GenericOp, divided: int | None) -> int | None:
@@ -766,9 +769,7 @@ class _SharedLoops:
 
     def family(self, generic: GenericOp, loop: int | None) -> int:
         """The same number for generics that hand each other slices."""
-        if loop is None:
-            return -1 - self._order[generic]
-        return list(self._work).index(self._find((generic, loop)))
+        return -1 - self._order[generic] if loop is None else self._families[self._divided_alike[generic, loop]]
 
     def _is_summed(self, loop: Loop) -> bool:
         """Whether all readers of what is made along `loop` only sum that up, at once or behind what changes each entry: they take
@@ -783,11 +784,6 @@ class _SharedLoops:
         if own in loops.reductions:
             return all(at in dims or extent == 1 for at, extent in enumerate(loops.extents))
         return not loops.reductions and self._is_summed((reader, own))
-
-    def _find(self, loop: Loop) -> Loop:
-        while (parent := self._root.get(loop, loop)) != loop:
-            loop = parent
-        return loop
 
     def _divisible(self, generic: GenericOp) -> list[int]:
         """The loops that every result has, whose index nobody asks for, and of which as much is there in every launch."""

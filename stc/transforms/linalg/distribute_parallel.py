@@ -267,7 +267,9 @@ def _together(generic: linalg.GenericOp, parts: Sequence[SSAValue], dimension: i
             return other.result
     shape = list(shape_of(parts[0].type))
     shape[dimension] = sum(shape_of(part.type)[dimension] for part in parts)
-    attributes = STRIPE.entry(None) | NAME.entry(name) | MODULE.retained(generic)
+    whole = (use.operation for use in parts[0].uses if isinstance(use.operation, tensor.ConcatOp))
+    successive = SUCCESSIVE.entry(None) if any(map(SUCCESSIVE.on, whole)) else {}
+    attributes = STRIPE.entry(None) | NAME.entry(name) | MODULE.retained(generic) | successive
     made = tensor.ConcatOp(parts, dimension, tensor_like(parts[0], shape), attributes)
     made.result.name_hint = name
     _insert_behind(made, parts[-1], generic)

@@ -111,7 +111,7 @@ def _lower(
 ) -> None:
     name = names.fresh(f"{kind}_{hint or 'stream'}")
     builder = Builder(InsertPoint.before(op))
-    parts = [operand.owner for operand in op.operands if isinstance(operand.owner, ConcatOp) and _goes_into_another(operand.owner)]
+    parts = [part for operand in op.operands if (part := _part_of_another(operand)) is not None]
     ins = [consumed_stream(builder, operand) for operand in _sources(op)]
     outs = [
         produced_stream(builder, result, names.fresh(_stream_name(op, index, hint)))
@@ -135,12 +135,13 @@ def _lower(
 
 def _sources(op: Operation) -> list[SSAValue]:
     """What the task of `op` takes: its operands, and in place of a concatenation that goes into it those of that."""
-    owners = [(operand, operand.owner) for operand in op.operands]
-    return [
-        source
-        for operand, owner in owners
-        for source in (owner.inputs if isinstance(owner, ConcatOp) and _goes_into_another(owner) else (operand,))
-    ]
+    parts = [(value, _part_of_another(value)) for value in op.operands]
+    return [source for value, part in parts for source in ((value,) if part is None else part.inputs)]
+
+
+def _part_of_another(value: SSAValue) -> ConcatOp | None:
+    """The concatenation that makes `value`, where it goes into another."""
+    return value.owner if isinstance(value.owner, ConcatOp) and _goes_into_another(value.owner) else None
 
 
 def _goes_into_another(op: ConcatOp) -> bool:
@@ -255,8 +256,8 @@ def _concat_of_sizes(op: ConcatOp, body: _Body) -> None:
         own = [_order(part).loops[loop] for loop in _order(part).loops_of(dimension)]  # none of a part of one entry
         loops = [*own, *order.loops[along + 1 :]]
         ivs, innermost = loop_nest(inner, loops, names[len(names) - len(loops) :], body.symbols)
-        if isinstance(part.owner, ConcatOp) and _goes_into_another(part.owner):
-            _take(part.owner, innermost, [*outside, *ivs], [next(sources) for _ in part.owner.inputs], body.outs[0])
+        if (inside := _part_of_another(part)) is not None:
+            _take(inside, innermost, [*outside, *ivs], [next(sources) for _ in inside.inputs], body.outs[0])
         else:
             innermost.insert(stream.WriteOp(innermost.insert(stream.ReadOp(next(sources))).result, body.outs[0]))
 
