@@ -81,3 +81,62 @@ func.func @all(%cache: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tens
 
 // CHECK-LABEL: @all
 // CHECK-NOT: itensor.chunk
+
+// -----
+
+// What nobody reads is not sent to anybody; a slice in a loop of its own keeps that.
+!Cache = !itensor.itensor<1x1xf32, iter_space: [3, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!One = !itensor.itensor<1x1xf32, iter_space: [1, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @last(%cache: tensor<3x8xf32>, %unread: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<1x7xf32>, tensor<3x8xf32>, tensor<3x8xf32>) {
+  %a, %u, %v = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Cache, %d = %unread : tensor<3x8xf32> as !Cache, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<1x7xf32> as !One, tensor<3x8xf32> as !Row into %c at [0, %pos], tensor<3x8xf32> as !Row into %d at [0, %pos]) {
+    %x = itensor.chunk %c at [2, 0] : !Cache to !One
+    %s, %t = itensor.fork %r : !Row to !Row, !Row
+    dataflow.yield %x, %s, %t : !One, !Row, !Row
+  }
+  return %a, %u, %v : tensor<1x7xf32>, tensor<3x8xf32>, tensor<3x8xf32>
+}
+
+// CHECK: [[CACHE:!\S+]] = !itensor.itensor<1x1xf32, iter_space: [pos<=7, 3] * [1, 1], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK-LABEL: @last
+// CHECK: %c = %cache : tensor<3x8xf32> as [[CACHE]], %d = %unread : tensor<3x8xf32> as [[CACHE]]
+// CHECK-NEXT: %0 = itensor.chunk %c at [2, 0] : [[CACHE]] to [[SLICE:!\S+]]
+// CHECK-NEXT: %x = itensor.cast %0 : [[SLICE]] to
+// CHECK-NOT: itensor.chunk
+
+// -----
+
+// Results that take a slice twice take it from all of them, one after the other.
+!Cache = !itensor.itensor<1x1xf32, iter_space: [3, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Two = !itensor.itensor<1x1xf32, iter_space: [2, pos<=7] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!Row = !itensor.itensor<1x1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @overlap(%cache: tensor<3x8xf32>, %row: tensor<3x1xf32>, %p: i32) -> (tensor<2x7xf32>, tensor<2x7xf32>, tensor<3x8xf32>) {
+  %a, %b, %u = dataflow.kernel @k(%c = %cache : tensor<3x8xf32> as !Cache, %r = %row : tensor<3x1xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<2x7xf32> as !Two, tensor<2x7xf32> as !Two, tensor<3x8xf32> as !Row into %c at [0, %pos]) {
+    %x, %y = itensor.chunk %c at [0, 0], [1, 0] : !Cache to !Two, !Two
+    dataflow.yield %x, %y, %r : !Two, !Two, !Row
+  }
+  return %a, %b, %u : tensor<2x7xf32>, tensor<2x7xf32>, tensor<3x8xf32>
+}
+
+// CHECK-LABEL: @overlap
+// CHECK: %0, %1, %2 = itensor.chunk %c at
+// CHECK-NEXT: %3 = itensor.concat %0, %1, %2 at
+// CHECK-NEXT: %x, %y = itensor.chunk %3 at [0, 0], [1, 0]
+
+// -----
+
+// FIFOs of three slices would have 30 MB.
+!Cache = !itensor.itensor<1x1x64xf32, iter_space: [4, pos<=39999] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!Row = !itensor.itensor<1x1x64xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0, 0)>
+func.func @long(%cache: tensor<4x40000x64xf32>, %row: tensor<4x1x64xf32>, %p: i32) -> (tensor<4x39999x64xf32>, tensor<4x40000x64xf32>) {
+  %a, %u = dataflow.kernel @k(%c = %cache : tensor<4x40000x64xf32> as !Cache, %r = %row : tensor<4x1x64xf32> as !Row, %pos = %p : i32 as !itensor.symbol<pos<=39999>)
+      -> (tensor<4x39999x64xf32> as !Cache, tensor<4x40000x64xf32> as !Row into %c at [0, %pos, 0]) {
+    dataflow.yield %c, %r : !Cache, !Row
+  }
+  return %a, %u : tensor<4x39999x64xf32>, tensor<4x40000x64xf32>
+}
+
+// CHECK-LABEL: @long
+// CHECK-NOT: itensor.chunk

@@ -211,3 +211,24 @@ func.func @some(%x: tensor<4x8xf32> {stc.sizes = [#itensor.size<4>, #itensor.siz
 // CHECK: !itensor1 = !itensor.itensor<1x1x1xf32, iter_space: [2, 2, 8] * [1, 1, 1], iter_map: (d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @some(
 // CHECK: itensor.reassociate %n_{{.*}} : !itensor to !itensor1
+
+// -----
+
+// Copies with one index each of the outermost dimension come one behind the other; others in turn, if that is how they are told.
+// SHOW: @layout|itensor.concat|tensor.concat
+!S = !itensor.itensor<1x1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (0, d0, 0)>
+func.func @successive(%x: tensor<1x2x4xf32>) -> (tensor<2x2x4xf32>, tensor<2x2x4xf32>) {
+  %n, %m = dataflow.kernel @n(%x_1 = %x : tensor<1x2x4xf32> as !S) -> (tensor<1x2x4xf32> as !S, tensor<1x2x4xf32> as !S) {
+    %a, %b = itensor.fork %x_1 : !S to !S, !S
+    dataflow.yield %a, %b : !S, !S
+  }
+  %c = tensor.concat dim(0) %n, %m {stc.successive} : (tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> tensor<2x2x4xf32>
+  %d = tensor.concat dim(0) %n, %m : (tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> tensor<2x2x4xf32>
+  func.return %c, %d : tensor<2x2x4xf32>, tensor<2x2x4xf32>
+}
+
+// CHECK: [[BEHIND:!\S+]] = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+// CHECK: [[IN_TURN:!\S+]] = !itensor.itensor<1x1x4xf32, iter_space: [2, 2] * [1, 1], iter_map: (d0, d1) -> (d1, d0, 0)>
+// CHECK-LABEL: func.func @successive(
+// CHECK: itensor.concat {{.*}} to [[BEHIND]]
+// CHECK: itensor.concat {{.*}} to [[IN_TURN]]

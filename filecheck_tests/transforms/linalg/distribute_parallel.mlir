@@ -348,3 +348,22 @@ func.func @each(%x: !X) -> (!X, !X, !X) {
 // CHECK: tensor.concat dim(0) {{.*}}stc.name = "add_whole", stc.successive
 // CHECK: tensor.concat dim(1) {{.*}}stc.name = "mul_whole"} :
 // CHECK: tensor.concat dim(1) {{.*}}stc.name = "sub_whole"} :
+
+// -----
+
+// Half as many copies read what two of the others made, one behind the other.
+#id = affine_map<(i, k) -> (i, k)>
+!X = tensor<4x6xf32>
+func.func @halves(%x: !X) -> !X {
+  %e = tensor.empty() : !X
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : !X) outs(%e : !X) attrs = {stc.name = "add", stc.copies = array<i64: 4, 1>} {
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !X
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%y : !X) outs(%e : !X) attrs = {stc.name = "mul", stc.copies = array<i64: 2, 1>} {
+  ^bb0(%a: f32, %o: f32):  %p = arith.mulf %a, %a : f32  linalg.yield %p : f32 } -> !X
+  return %z : !X
+}
+
+// CHECK-LABEL: @halves(
+// CHECK-COUNT-2: tensor.concat dim(0) {{.*}}stc.successive} : (tensor<1x6xf32>, tensor<1x6xf32>) -> tensor<2x6xf32>
