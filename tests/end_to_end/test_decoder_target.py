@@ -18,7 +18,7 @@ from stc.tools.request import DECODER, STAGES
 from stc.tools.targets import OF_DECODER, for_layers, most_in_a_row, with_target
 from stc_testing.commands import Stc, refused
 
-SHORT = ("--target", DECODER, "--max-seq", 8, "--budget", "dsp=700", "--quantize", "bits=4,group=16,activations=group")
+SHORT = ("--target", DECODER, "--max-seq", 8, "--budget", "dsp=350", "--quantize", "bits=4,group=16,activations=group")
 
 
 def test_all_of_a_model_by_one_option(tmp_path: Path, stc: Stc) -> None:
