@@ -21,7 +21,8 @@ class Dependence:
 
     `first`, `last`: parts of the producer's time that are over when the reader can begin, and when it has its last operand from
     there. `rest`: the part of the reader's own time that is left then. `outer`: how often the reader takes, one after the other,
-    what each copy of the producer makes, where copies divide that otherwise than the reader; 0 where they do not.
+    what each copy of the producer makes, where copies divide that otherwise than the reader; 0 where they do not. `fed`: how often
+    the producer makes, one after the other, what each copy of the reader takes, where those divide that otherwise; 0 the same.
     """
 
     producer: str
@@ -29,11 +30,17 @@ class Dependence:
     last: float
     rest: float
     outer: int = 0
+    fed: int = 0
 
     def rest_behind(self, copies: int) -> float:
         """The part of the reader's own time that is left when so many copies of the producer have made the last: all of them end at
         once, and the reader has but begun with what the first made last."""
         return max(self.rest, (1 - 1 / copies) / self.outer) if self.outer and copies > 1 else self.rest
+
+    def last_fed(self, copies: int) -> tuple[float, float]:
+        """The part of the producer's time that is over when the last of so many copies of the reader is fed for the last time, and
+        the part of its own time that this takes it."""
+        return self.last * (1 - 1 / (copies * self.fed)), 1 / self.fed
 
 
 class Span(NamedTuple):
@@ -55,9 +62,14 @@ def _left_behind(each: Dependence, producer: Span, copies: int) -> tuple[float, 
 
 
 def span(
-    cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span], copies: Mapping[str, int] = MappingProxyType({})
+    cycles: float,
+    after: Iterable[Dependence],
+    spans: Mapping[str, Span],
+    copies: Mapping[str, int] = MappingProxyType({}),
+    own: int = 1,
 ) -> Span:
-    """Of a computation that takes `cycles` by itself, where those on whom it depends have `spans`, and are so many `copies`."""
+    """Of a computation of `own` copies that takes `cycles` by itself, where those on whom it depends have `spans`, and are so many
+    `copies`."""
     begin = end = latest = until = left = 0.0
     for each in after:
         producer = spans[each.producer]
@@ -65,6 +77,9 @@ def span(
         first, last = since + each.first * time, since + each.last * time + each.rest * cycles
         if first > begin:
             begin = first
+        if own > 1 and each.fed:
+            over, left_then = each.last_fed(own)
+            last = max(last, since + over * time + left_then * cycles)
         if last > end:
             end = last
         count = copies.get(each.producer, 1) if each.outer else 1
@@ -94,7 +109,7 @@ class Makespan:
             return self.known[0]
         spans: dict[str, Span] = {}
         for name, cycles in self.cycles.items():
-            spans[name] = span(cycles, self.after[name], spans, self.copies)
+            spans[name] = span(cycles, self.after[name], spans, self.copies, self.copies.get(name, 1))
         return spans
 
     @cached_property
@@ -117,9 +132,11 @@ class Makespan:
         delayed = set(cycles)
         for name, count in copies.items():
             if count != self.copies.get(name, 1):
-                delayed.update(self.readers[name])
+                delayed.update((name, *self.readers[name]))
         for name, after in self.after.items():
-            if name in delayed and (new := span(all_cycles[name], after, spans, all_copies)) != spans[name]:
+            if name not in delayed:
+                continue
+            if (new := span(all_cycles[name], after, spans, all_copies, all_copies.get(name, 1))) != spans[name]:
                 spans[name] = new
                 delayed.update(self.readers[name])
         return Makespan(all_cycles, self.after, all_copies, at_ports, (spans, self.readers))
@@ -150,6 +167,9 @@ class Makespan:
             if not is_late:
                 return producer.begin + each.first * time
             then, left = _left_behind(each, producer, self.copies.get(each.producer, 1))
-            return max(producer.begin + each.last * time + each.rest * own, then + left * own)
+            count = self.copies.get(name, 1)
+            over, left_then = each.last_fed(count) if each.fed and count > 1 else (each.last, each.rest)
+            fed = producer.begin + over * time + left_then * own
+            return max(producer.begin + each.last * time + each.rest * own, then + left * own, fed)
 
         return max(self.after[name], key=bound).producer if self.after[name] else None

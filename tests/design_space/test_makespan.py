@@ -40,6 +40,16 @@ def test_what_copies_make_is_taken_one_after_the_other(copies: int, outer: int, 
     assert Makespan({"a": 100, "b": 40}, after).changed({}, {"a": copies}).spans == makespan.spans
 
 
+@pytest.mark.parametrize(("copies", "fed", "end"), [(1, 1, 102), (4, 1, 115), (4, 2, 107.5), (4, 0, 102)])
+def test_copies_are_fed_one_after_the_other(copies: int, fed: int, end: float):
+    """The last of four copies has its first operand when three quarters of all are made, and then all of its own time left; of the
+    last of two rounds when seven eighths are made, and half of it."""
+    after = {"a": (), "b": (Dependence("a", 0.0, 1.0, 0.05, 0, fed),)}
+    makespan = Makespan({"a": 100, "b": 40}, after, {"b": copies})
+    assert makespan.spans["b"].end == end and makespan.critical == ["b", "a"]
+    assert Makespan({"a": 100, "b": 40}, after).changed({}, {"b": copies}).spans == makespan.spans
+
+
 @pytest.mark.parametrize(("first", "rest", "end"), [(0.0, 0.0, 160), (0.0, 0.25, 165), (1.0, 1.0, 210)])
 def test_what_is_handed_on_late_is_taken_late(first: float, rest: float, end: float):
     """From cycle 100 on the reader of copies has three quarters of its time left, and so has whoever takes what it makes as it
@@ -55,7 +65,9 @@ def test_what_a_change_delays_is_as_if_computed_whole():
         names = [f"n{at}" for at in range(draws.randrange(1, 12))]
         producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
         after = {
-            name: tuple(Dependence(each, *draws.choices((0.0, 0.25, 1.0), k=3), outer=draws.randrange(3)) for each in some)
+            name: tuple(
+                Dependence(each, *draws.choices((0.0, 0.25, 1.0), k=3), *draws.choices(range(3), k=2)) for each in some
+            )
             for name, some in producers.items()
         }
         makespan = Makespan({name: draws.randrange(50) for name in names}, after)

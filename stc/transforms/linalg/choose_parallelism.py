@@ -445,14 +445,26 @@ def _with_copies(
     divided: Mapping[GenericOp, int | None],
     families: Mapping[GenericOp, int],
 ) -> tuple[GenericOp, Dependence]:
-    """With how often the reader takes what copies of the producer make, one after the other: not where both are divided alike. As
-    if it had loops in the order of the producer's dimensions, as what reads row by row has."""
-    loop = divided.get(producer)
-    if loop is None or families[producer] == families.get(reader):
+    """With how often the reader takes what copies of the producer make, one after the other, and how often that makes what copies
+    of the reader take: not where both are divided alike. As if both had loops in the order of the producer's dimensions, as what
+    is made row by row has."""
+    if families[producer] == families.get(reader):
         return producer, dependence
     loops = GenericLoops(producer)
-    dims = loops.output_dims[0]
-    return producer, replace(dependence, outer=prod(loops.extents[dim] for dim in dims[: dims.index(loop)]))
+    dims = [loops.extents[dim] for dim in loops.output_dims[0]]
+    outer = loops.output_dims[0].index(divided[producer]) if divided[producer] is not None else None
+    fed = _dimension_divided(reader, producer, divided.get(reader))
+    rounds = [0 if place is None else prod(dims[:place]) for place in (outer, fed)]
+    return producer, replace(dependence, outer=rounds[0], fed=rounds[1])
+
+
+def _dimension_divided(reader: GenericOp, producer: GenericOp, loop: int | None) -> int | None:
+    """The dimension of what `producer` makes that the `loop` of the reader, or of a reshape that it reads, runs along."""
+    for value, dims in zip(reader.inputs, GenericLoops(reader).input_dims, strict=True):
+        made, places = _unshaped(value)
+        if made.owner is producer and loop in dims:
+            return places[dims.index(loop)]
+    return None
 
 
 def _with_lanes(op: TiledOp) -> TiledOp:

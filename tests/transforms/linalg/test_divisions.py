@@ -41,6 +41,15 @@ def test_as_wide_as_what_makes_it(made: int, read: int, lanes: int) -> None:
     assert wide == {**plan, "max_partial": Parallelism(lanes, 2)}
 
 
+@pytest.mark.parametrize(("joined", "fed"), [(True, 0), (False, 1)])
+def test_copies_that_are_divided_otherwise_are_fed_one_after_the_other(joined: bool, fed: int) -> None:
+    module = parse_module(HEAD.read_text())
+    SplitArgMax().apply(make_context(), module)
+    (function,) = functions_of(module)
+    works = {each.work.name: each.work for each in computations(function, load_platform("u55c"), joined=joined)}
+    assert [each.fed for each in works["max_partial"].after] == [fed]
+
+
 @pytest.mark.parametrize("rows", [240, 600, 1000])
 @pytest.mark.parametrize("budget", ["dsp=300,ports=8", "dsp=2000,ports=30"])
 def test_the_faster_one(rows: int, budget: str, monkeypatch: pytest.MonkeyPatch) -> None:
