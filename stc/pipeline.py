@@ -274,7 +274,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (_with_options(REPEAT_LAYERS, f"count={options.layers}", words),) if options.layers > 1 else ()
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
-    shared = f"share-ports{{{on}{repeated}}}"
+    shared = f"share-ports{{{on}{turns}{repeated}}}"
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())
     sharing = ("share-contractions", "join-parameters") if options.contractions == SHARED else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'

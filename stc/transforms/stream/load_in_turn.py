@@ -47,10 +47,14 @@ class LoadInTurn(ModulePass):
         for function in functions_of(op):
             parameters = host_values(function)
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
-                names = symbols_of(kernel)
-                loads = [load for load in _loads(kernel, parameters) if not _is_forked(load)]
-                for row in [row for row in _rows(kernel, loads) if len(row) > 1]:
+                names, loads = symbols_of(kernel), loads_in_turn(kernel, parameters)
+                for row in [row for row in rows_in_turn(kernel, loads) if len(row) > 1]:
                     _merge(min(row, key=loads.index), row, names)
+
+
+def loads_in_turn(kernel: KernelOp, parameters: Container[SSAValue]) -> list[TaskOp]:
+    """The tasks that may share a port."""
+    return [load for load in _loads(kernel, parameters) if not _is_forked(load)]
 
 
 def _loads(kernel: KernelOp, parameters: Container[SSAValue]) -> Iterator[TaskOp]:
@@ -73,7 +77,7 @@ def _is_forked(load: TaskOp) -> bool:
     return any(ends_of(out)[1].kind == TaskKind.FORK for out in load.outs)
 
 
-def _rows(kernel: KernelOp, loads: Sequence[TaskOp]) -> list[list[TaskOp]]:
+def rows_in_turn(kernel: KernelOp, loads: Sequence[TaskOp]) -> list[list[TaskOp]]:
     """The `loads` that share a port, in turn."""
     behind = tasks_behind(kernel)
     order = {task: at for at, task in enumerate(behind)}

@@ -27,6 +27,7 @@ from stc.platforms.platform import ExternalMemory, load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.flat_loads import FlatLoad, arriving_words, flat_loads
 from stc.transforms.stream.in_turn import in_turn
+from stc.transforms.stream.load_in_turn import loads_in_turn, rows_in_turn
 from stc.transforms.stream.loops import loop_nest
 from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
@@ -45,9 +46,10 @@ class SharePorts(ModulePass):
     is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
     (`stc.behind_layers`) comes behind what layers have, through the same port.
 
-    Options: `platform` (default u55c), whose adapters and number of ports these are; `layers` (default 1): how many a launch will
-    compute (`repeat-layers`). Of more than one, what goes from layer to layer keeps its port, and so do results: one task brings
-    the first, and one stores the last.
+    Options: `platform` (default u55c), whose adapters and number of ports these are; `in-turn` (default false): whether ports will
+    bring parameters of several computations in turn (`load-in-turn`): what takes its turn there, and no port more, needs no array;
+    `layers` (default 1): how many a launch will compute (`repeat-layers`). Of more than one, what goes from layer to layer keeps its
+    port, and so do results: one task brings the first, and one stores the last.
 
         dataflow.task @load_gain ins(%m = %gain : memref<2xvector<16xf32>>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_bias ins(%m = %bias : memref<2xvector<16xf32>>) outs(%o = %t : ...) kind load {...}
@@ -65,6 +67,7 @@ class SharePorts(ModulePass):
     name = "share-ports"
 
     platform: str = "u55c"
+    in_turn: bool = False
     layers: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -79,7 +82,8 @@ class SharePorts(ModulePass):
                 updated = {kernel.inputs[index] for index in kernel.updated}
                 may_share = {*kernel.inputs} - handed_on(function, kernel.inputs, known, self.layers) - updated
                 for group in _groups(kernel, may_share, parameters, total, memory):
-                    _share(kernel, group, names)
+                    if not (self.in_turn and _take_turns(kernel, group, known)):
+                        _share(kernel, group, names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.layers == 1 else ():
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
@@ -103,6 +107,13 @@ def _groups(
         for load in sorted(own, key=lambda load: position[computing_reader(load.out.result)])
     }
     return shared_ports(by_reader, total, memory.max_ports, memory.word_bits)
+
+
+def _take_turns(kernel: KernelOp, group: Sequence[FlatLoad], parameters: set[SSAValue]) -> bool:
+    """Whether the loads of a group take turns at ports that others have in any case, whose readers wait for theirs."""
+    own, loads = {load.task for load in group}, loads_in_turn(kernel, parameters)
+    others = [load for load in loads if load not in own]
+    return own.issubset(loads) and len(rows_in_turn(kernel, loads)) == len(rows_in_turn(kernel, others))
 
 
 def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> None:
