@@ -48,8 +48,8 @@ class SharePorts(ModulePass):
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `in-turn` (default false): whether ports will
     bring parameters of several computations in turn (`load-in-turn`): what takes its turn there, and no port more, needs no array;
-    `layers` (default 1): how many a launch will compute (`repeat-layers`). Of more than one, what goes from layer to layer keeps its
-    port, and so do results: one task brings the first, and one stores the last.
+    `layers` (default 1): how many a launch will compute (`repeat-layers`). Of more than one, what goes from layer to layer keeps
+    its port, and so do results: one task brings the first, and one stores the last.
 
         dataflow.task @load_gain ins(%m = %gain : memref<2xvector<16xf32>>) outs(%o = %s : ...) kind load {...}
         dataflow.task @load_bias ins(%m = %bias : memref<2xvector<16xf32>>) outs(%o = %t : ...) kind load {...}
