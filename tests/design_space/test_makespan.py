@@ -66,7 +66,8 @@ def test_what_a_change_delays_is_as_if_computed_whole():
         producers = {name: draws.sample(names[:at], draws.randint(0, at)) for at, name in enumerate(names)}
         after = {
             name: tuple(
-                Dependence(each, *draws.choices((0.0, 0.25, 1.0), k=3), *draws.choices(range(3), k=2)) for each in some
+                Dependence(each, *draws.choices((0.0, 0.25, 1.0), k=3), outer=draws.randrange(3), fed=draws.randrange(3))
+                for each in some
             )
             for name, some in producers.items()
         }
