@@ -728,7 +728,10 @@ class _SharedLoops:
 
     def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue], sizes: RunTimeSizes, *, joined: bool):
         self._sizes = sizes
-        self._shared, self._divided_alike = UnionFind(), UnionFind()
+        self._shared = UnionFind()
+        """Loops along one dimension."""
+        self._divided_alike = UnionFind()
+        """Those of them that have as many copies."""
         self._readers: dict[Loop, list[tuple[GenericOp, int, Sequence[int]]]] = {}
         self._summed: dict[Loop, bool] = {}
         self._order = {generic: index for index, generic in enumerate(generics)}
