@@ -54,8 +54,8 @@ def bundles(folder: Path) -> int:
 
 
 def test_one_of_both_first_products_hands_its_port_on(designs: dict[str, Path]):
-    """`up` and `gate` are read beside one another; `down` waits for both, and comes through the port of one. Biases are added behind
-    products, and come behind their weights, through the same ports: without one of their own, nor arrays."""
+    """`up` and `gate` are read beside one another; `down` waits for both, and comes through the port of one. Biases are added
+    behind products, and come behind their weights, through the same ports: without one of their own, nor arrays."""
     assert bundles(designs["in-turn"]) == bundles(designs["apart"]) - 2
     assert "load_shared" not in (designs["in-turn"] / "kernel.cpp").read_text()
     (kernel,) = read_manifest(designs["in-turn"]).kernels
