@@ -37,11 +37,6 @@ class Dependence:
         once, and the reader has but begun with what the first made last."""
         return max(self.rest, (1 - 1 / copies) / self.outer) if self.outer and copies > 1 else self.rest
 
-    def last_fed(self, copies: int) -> tuple[float, float]:
-        """The part of the producer's time that is over when the last of so many copies of the reader is fed for the last time, and
-        the part of its own time that this takes it."""
-        return self.last * (1 - 1 / (copies * self.fed)), 1 / self.fed
-
 
 class Span(NamedTuple):
     """`begin` and `end` of a computation. `until`: when it can go on with what copies hand it, or one of those before it, one after
@@ -61,6 +56,14 @@ def _left_behind(each: Dependence, producer: Span, copies: int) -> tuple[float, 
     return producer.until, producer.left + each.rest * (1 - producer.left)
 
 
+def _last_fed(each: Dependence, producer: Span, cycles: float, copies: int) -> float:
+    """When the last of so many copies of a reader, which take `cycles` each, is over with what it is fed for the last time; 0 where
+    they are not fed one after the other."""
+    if copies == 1 or not each.fed:
+        return 0.0
+    return producer.begin + each.last * (1 - 1 / (copies * each.fed)) * (producer.end - producer.begin) + cycles / each.fed
+
+
 def span(
     cycles: float,
     after: Iterable[Dependence],
@@ -77,9 +80,8 @@ def span(
         first, last = since + each.first * time, since + each.last * time + each.rest * cycles
         if first > begin:
             begin = first
-        if own > 1 and each.fed:
-            over, left_then = each.last_fed(own)
-            last = max(last, since + over * time + left_then * cycles)
+        if each.fed:  # most are not, and it is asked often
+            last = max(last, _last_fed(each, producer, cycles, own))
         if last > end:
             end = last
         count = copies.get(each.producer, 1) if each.outer else 1
@@ -167,9 +169,7 @@ class Makespan:
             if not is_late:
                 return producer.begin + each.first * time
             then, left = _left_behind(each, producer, self.copies.get(each.producer, 1))
-            count = self.copies.get(name, 1)
-            over, left_then = each.last_fed(count) if each.fed and count > 1 else (each.last, each.rest)
-            fed = producer.begin + over * time + left_then * own
+            fed = _last_fed(each, producer, own, self.copies.get(name, 1))
             return max(producer.begin + each.last * time + each.rest * own, then + left * own, fed)
 
         return max(self.after[name], key=bound).producer if self.after[name] else None

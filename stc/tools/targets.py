@@ -21,6 +21,9 @@ OF_DECODER: Mapping[str, Any] = {
 A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one. A burst brings what all
 heads have at all positions, but for models whose prompts have launches of their own."""
 
+OF_PROMPTS: Mapping[str, Any] = {"head": APART, "caches": BY_HEAD}
+"""The same of one whose prompts have launches of their own, in place of those."""
+
 
 def with_target(options: Mapping[str, Any], target: str, given: Collection[str]) -> dict[str, Any]:
     """`options` by name with those of `target` where they are not among the `given` ones, nor excluded by these. CompileError for
@@ -32,10 +35,8 @@ def with_target(options: Mapping[str, Any], target: str, given: Collection[str])
     found = {**options, **{name: value for name, value in OF_DECODER.items() if name not in given}}
     if found["weight_ports"] == APART and "contractions" not in given:
         found["contractions"] = APART
-    if found["rows"] > 1 and "head" not in given:  # a prompt has launches of its own
-        found["head"] = APART
-    if found["rows"] > 1 and "caches" not in given:
-        found["caches"] = BY_HEAD
+    if found["rows"] > 1:  # a prompt has launches of its own
+        found |= {name: value for name, value in OF_PROMPTS.items() if name not in given}
     return found
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.kernel_memory import bits_of
+from stc.analysis.kernel_memory import bytes_of_entries
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ItensorType
 from stc.iteration.interleaving import Slices
@@ -66,7 +66,7 @@ WAITING = 16
 def _waiting_bytes(slices: Slices, type_: ItensorType) -> int:
     """Of all slices but the one whose turn it is, at their largest."""
     entries = slices.one.largest.token_count * slices.order.element_count
-    return (slices.count - 1) * entries * bits_of(type_.element_type) // 8
+    return (slices.count - 1) * bytes_of_entries(entries, type_.element_type)
 
 
 def _interleave(kernel: KernelOp, port: BlockArgument, slices: Slices) -> None:
