@@ -119,7 +119,7 @@ class _NoCycleLost:
 
 def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun, end: int) -> dict[str, TaskSchedule]:
     """The schedules of all tasks in `run`, which have to end by `end`, but those that fill FIFOs which are not sized: these keep to
-    their cycles in `first`, and have a schedule where they fill others, too, which nothing moves."""
+    their cycles in `first`, and have a schedule where they fill others, or read any, as a scalar, which nothing moves."""
     sources = {fifo.producer for fifo in network.graph.fed}
     spare: dict[str, int] = {}
     for fifo in network.graph.fed:
@@ -127,7 +127,7 @@ def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun, end: i
         spare[fifo.consumer] = min(spare.get(fifo.consumer, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]
     sooner = {task: min(run.begins[task], spare.get(task, run.begins[task])) for task in tasks}
-    held = sources & {fifo.producer for fifo in network.graph.sized}
+    held = sources & {task for fifo in network.graph.sized for task in (fifo.producer, fifo.consumer)}
     kept = {task: replace(_task_schedule(network.graph, first, task, 0), end=end) for task in held}
     return kept | {task: _task_schedule(network.graph, run, task, sooner[task]) for task in tasks}
 

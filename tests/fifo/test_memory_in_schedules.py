@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -112,3 +113,19 @@ def test_a_fast_producer_of_a_slow_store_needs_more_than_a_shift_register() -> N
         return schedule(Network([TaskTimeline("source", program), store("out", "s", micro)], graph), USABLE).slots["s"]
 
     assert slots(1_000_000) <= 2 < slots(1_203_008)
+
+
+def test_what_deals_out_loaded_words_may_be_told_how_many() -> None:
+    """By a FIFO that is sized, though those that it fills are not."""
+    told = TaskTimeline("send", loop_of("count", True, 1, 2))
+    words, counts = ("words", False), ("left", True)
+    asked = loop_of("count", False, 1, 2)
+    moved = Loop(WORDS, 1, 0, 2, {words: np.arange(WORDS), counts: np.arange(WORDS)}, dict.fromkeys((words, counts), np.zeros(WORDS, int)))
+    tasks = [told, load("load", "words", 10**6), TaskTimeline("deal", Row((asked, moved))), store("store", "left", 10**6)]
+    ways = [("count", "send", "deal"), ("words", "load", "deal"), ("left", "deal", "store")]
+    fifos = [Channel(name, producer, consumer, 2, WORDS, 32) for name, producer, consumer in ways]
+    graph = replace(TaskGraph.of(fifos, ["load"]), deals=frozenset({"deal"}))
+    found = schedule(Network(tasks, graph), USABLE)
+    assert {fifo.name for fifo in graph.sized} == {"count"}
+    assert found.slots == {"count": 2}
+    assert found.makespan == earliest_run(Network(tasks, graph)).makespan
