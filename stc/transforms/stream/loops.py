@@ -109,10 +109,13 @@ def coordinates(builder: Builder, order: StreamOrder, ivs: Sequence[SSAValue], s
 
 def where_equal(builder: Builder, values: Sequence[tuple[SSAValue, int]]) -> Builder:
     """A builder for what runs only where each index has the value beside it; `builder` itself where nothing is asked."""
-    if not values:
-        return builder
+    return where(builder, all_equal(builder, values)) if values else builder
+
+
+def where(builder: Builder, condition: SSAValue) -> Builder:
+    """A builder for what runs only where a condition holds."""
     guarded = Block([scf.YieldOp()])
-    builder.insert(scf.IfOp(all_equal(builder, values), [], Region(guarded)))
+    builder.insert(scf.IfOp(condition, [], Region(guarded)))
     return before_terminator(guarded)
 
 

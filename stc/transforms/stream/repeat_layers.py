@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from math import prod
 
 import networkx as nx
@@ -63,8 +64,8 @@ class RepeatLayers(ModulePass):
 
     Every task runs once per layer, in a loop around its body. What a layer has of its own gets a leading dimension: parameters,
     and what is updated in place (a cache). All else is the same for all layers, and read again for each. A new task, the mover,
-    holds what a layer takes, sends it to all who read it, one after the other as they stand, and takes what the layer returns,
-    which the next one takes: the cycle that this closes has to go through two compute units (`assign-units`). The input of the
+    holds what a layer takes, sends it to all who read it, one after the other as they stand (who takes a token of each stripe gets
+    them together), and takes what the layer returns, which the next one takes: the cycle that this closes has to go through two compute units (`assign-units`). The input of the
     first layer it gets from one load, in place of those that a layer had. Where a task says what layers end with
     (`stc.ends_layers`), the mover takes its place: what is marked to be behind it (`mark-behind-layers`: tasks, or parts of one
     that works for layers, too) runs once, on what the last layer returns, and its parameters stay as they are. A loop that would be
@@ -391,8 +392,8 @@ class _Repetition:
         block = _over_layers(builder, self._count)
         inside = before_terminator(block)
         sending = inside if any(port.order.loops for port in state.loads) else _one_iteration(inside)
-        for port, target in zip(state.loads, sends, strict=True):
-            _send(sending, [port], held, [target])
+        for served in _served_at_once(state.loads, sends):
+            _send(sending, list(served), held, list(served.values()))
         _hold(inside if state.stores[0].order.loops else _one_iteration(inside), state.stores, returns, held)
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
             _let_drain(nest, in_bursts=False)
@@ -591,6 +592,14 @@ def _in_bursts(graph: nx.MultiDiGraph[str], tasks: Sequence[TaskOp]) -> set[str]
     iterations and of the next. As one loop they would keep the last tokens of the first in their pipeline for so long."""
     at_run_time = [task for task in tasks if any(isinstance(op, scf.ForOp) and constant_bounds(op) is None for op in task.walk())]
     return {reader for task in at_run_time for reader in graph.successors(task.sym_name.data)}
+
+
+def _served_at_once(ports: Sequence[_Port], targets: Sequence[SSAValue]) -> Iterator[dict[_Port, SSAValue]]:
+    """Ports with where they send, the stripes together of which one reader takes a token each: it would wait for those of the last
+    until all of the others are sent."""
+    pairs = zip(ports, targets, strict=True)
+    for _, served in groupby(pairs, key=lambda pair: (ends_of(pair[0].stream)[1], pair[0].order.loops)):
+        yield dict(served)
 
 
 def _token(stream: SSAValue) -> VectorType[Attribute]:

@@ -28,7 +28,7 @@ from stc.dialects.stream import CreateOp, StreamType, WriteOp
 from stc.iteration.order import Loop
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.assign_units import REST
-from stc.transforms.stream.loops import loop_at, loop_nest, where_equal
+from stc.transforms.stream.loops import loop_at, loop_nest, where, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
 from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
@@ -51,11 +51,12 @@ class ShareContractions(ModulePass):
     on each), one task takes all of these weights as one flat stream and computes one sum of each lane after the other, whoever
     wants it. It knows nothing of whose they are: a task in front of it sends the activations in the order in which the sums need
     them, those of the first contraction, then those of the second. Sums leave from where they are added up, once all terms are
-    over, some lanes at a time, so that one multiplexer serves all contractions; a task behind hands them out, in that order.
+    over, some lanes at a time, so that one multiplexer serves all contractions; a task behind hands them out, in that order. Terms
+    and lanes that leave are iterations of one loop, whose pipeline never waits to be empty.
 
     What a sum is handed on to may be what the next contraction waits for: the three tasks are a compute unit of their own
-    (`unit @array`), since tasks of one unit form no cycle. The loops of the sums and of their lanes flush (`frp`): they have no
-    memory port, and what they would keep when they stop is what brings new activations.
+    (`unit @array`), since tasks of one unit form no cycle. The loop flushes (`frp`): it has no memory port, and what it would keep
+    when it stops is what brings new activations.
 
         dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o0 = %s, %o1 = %t) kind load {...}
         dataflow.task @up ins(%x = %a, %w = %s) outs(%y = %b) { scf.for 2 times { read x, w; linalg.generic ...; write } }
@@ -63,7 +64,7 @@ class ShareContractions(ModulePass):
       becomes
         dataflow.task @load_in_turn ins(%m0 = %up, %m1 = %down) outs(%o = %words) kind load unit @main {...}
         dataflow.task @send ins(%a, %c) outs(%factors) unit @array {...}
-        dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times { scf.for ...; scf.for ... } }
+        dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times { scf.for ... } }
         dataflow.task @hand_out ins(%sums) outs(%b, %d) unit @array {...}
     """
 
@@ -222,22 +223,24 @@ class _Array:
             _mark(each, builder, before)
 
     def _compute(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-        """One sum of each lane after the other, then some lanes after the other."""
+        """One sum of each lane after the other, then some lanes after the other, in one loop: two would each wait until the other's
+        pipeline is empty."""
         first, (factor, weight, sum_) = self._first, self._first.kinds
         factors = _buffer(builder, "factors", factor, self._at_once)
         words, sums = (_buffer(builder, name, kind, first.lanes) for name, kind in (("words", weight), ("sums", sum_)))
         zero = builder.insert(arith.ConstantOp(first.zero)).result
-        _, each_sum = loop_nest(builder, [Loop(self._count, 1)], ["sum"])
-        (term,), inside = loop_nest(each_sum, [Loop(first.terms, 1)], ["term"])
-        STYLE.put(loop_at(inside), "frp")
-        start = index_constant(inside, 0)
+        steps = first.terms + first.lanes // self._apart
+        (_, step), each_step = loop_nest(builder, [Loop(self._count, 1), Loop(steps, 1)], ["sum", "step"])
+        STYLE.put(loop_at(each_step), "frp")
+        start, terms = index_constant(each_step, 0), index_constant(each_step, first.terms)
+        inside = where(each_step, each_step.insert(arith.CmpiOp(step, terms, "slt")).result)
         at = start
         if self._at_once > 1:
-            at = inside.insert(arith.RemUIOp(term, index_constant(inside, self._at_once))).result
+            at = inside.insert(arith.RemUIOp(step, index_constant(inside, self._at_once))).result
         fresh = where_equal(inside, [(at, 0)] if self._at_once > 1 else [])
-        receive(fresh, ins[0], factors, index_constant(fresh, 0))
+        receive(fresh, ins[0], factors, start)
         receive(inside, ins[1], words, start)
-        is_first = inside.insert(arith.CmpiOp(term, start, "eq")).result
+        is_first = inside.insert(arith.CmpiOp(step, start, "eq")).result
         (lane,), point = point_loops(inside, [PointLoop("lane", first.lanes, first.lanes)], "array")
         before = point.insert(memref.LoadOp.get(sums, [lane])).res
         so_far = point.insert(arith.SelectOp(is_first, zero, before)).result
@@ -252,11 +255,11 @@ class _Array:
                 break
             op.detach()
             point.insert(op)
-        if first.lanes == self._apart:
-            send(each_sum, sums, index_constant(each_sum, 0), outs[0])
-            return
-        (lane,), leaving = loop_nest(each_sum, [Loop(first.lanes // self._apart, self._apart)], ["lane"])
-        STYLE.put(loop_at(leaving), "frp")
+        leaving = where(each_step, each_step.insert(arith.CmpiOp(step, terms, "sge")).result)
+        lane = start
+        if first.lanes > self._apart:
+            over = leaving.insert(arith.SubiOp(step, terms)).result
+            lane = leaving.insert(arith.MuliOp(over, index_constant(leaving, self._apart))).result
         send(leaving, sums, lane, outs[0])
 
     def _hand_out(self, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:

@@ -216,11 +216,10 @@ def test_values_are_kept(sizes: Sizes) -> None:
     made = shared(text)
     before, after = (execute(module, [x, u, d])[0] for module in (parse_module(text), made))
     assert np.array_equal(before, after) and len(np.unique(before)) > 1
-    at_once = lcm(*sizes.sent) == sizes.lanes and 32 * sizes.lanes <= max(32 * max(sizes.sent), WIDEST_TOKEN_BITS)
     assert {name for name, unit in units(made).items() if unit == ARRAY} == {"array", "array_send", "array_hand_out"}
     assert {"up", "down"}.isdisjoint(units(made))
     flushing = [op for op in made.walk() if isinstance(op, scf.ForOp) and STYLE.of(op) == "frp"]
-    assert len(flushing) == (1 if at_once else 2)
+    assert len(flushing) == 1
     assert 1 not in [bounds.trip for loop in flushing if (bounds := constant_bounds(loop))], "the tool drops it with its pragmas"
 
 
