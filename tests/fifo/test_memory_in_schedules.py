@@ -118,9 +118,10 @@ def test_a_fast_producer_of_a_slow_store_needs_more_than_a_shift_register() -> N
 def test_what_deals_out_loaded_words_may_be_told_how_many() -> None:
     """By a FIFO that is sized, though those that it fills are not."""
     told = TaskTimeline("send", loop_of("count", True, 1, 2))
-    words, counts = ("words", False), ("left", True)
+    words, left = ("words", False), ("left", True)
     asked = loop_of("count", False, 1, 2)
-    moved = Loop(WORDS, 1, 0, 2, {words: np.arange(WORDS), counts: np.arange(WORDS)}, dict.fromkeys((words, counts), np.zeros(WORDS, int)))
+    each, at_once = np.arange(WORDS), np.zeros(WORDS, int)
+    moved = Loop(WORDS, 1, 0, 2, {words: each, left: each}, {words: at_once, left: at_once})
     tasks = [told, load("load", "words", 10**6), TaskTimeline("deal", Row((asked, moved))), store("store", "left", 10**6)]
     ways = [("count", "send", "deal"), ("words", "load", "deal"), ("left", "deal", "store")]
     fifos = [Channel(name, producer, consumer, 2, WORDS, 32) for name, producer, consumer in ways]

@@ -62,17 +62,18 @@ from stc.transforms.stream.token_moves import receive, send
 class RepeatLayers(ModulePass):
     """Let a kernel of one layer compute `count` layers in a launch, each on what the one before returned.
 
-    Every task runs once per layer, in a loop around its body. What a layer has of its own gets a leading dimension: parameters,
-    and what is updated in place (a cache). All else is the same for all layers, and read again for each. A new task, the mover,
-    holds what a layer takes, sends it to all who read it, one after the other as they stand (who takes a token of each stripe gets
-    them together), and takes what the layer returns, which the next one takes: the cycle that this closes has to go through two compute units (`assign-units`). The input of the
-    first layer it gets from one load, in place of those that a layer had. Where a task says what layers end with
-    (`stc.ends_layers`), the mover takes its place: what is marked to be behind it (`mark-behind-layers`: tasks, or parts of one
-    that works for layers, too) runs once, on what the last layer returns, and its parameters stay as they are. A loop that would be
-    one with that over layers, on the way from the first task to the last, drains instead (`stc.drains`): its last tokens would
-    wait in its pipeline for those of the next layer, which depend on them. It is one with the loops in it, where bits of its number
-    say which of their iterations it is, or nobody asks: else it would drain in each of its own. What a task gets of another whose
-    loops run as often as a launch says comes in bursts, between which it had better drain: there only what nobody asks for is one.
+    Every task runs once per layer, in a loop around its body. What a layer has of its own gets a leading dimension: parameters, and
+    what is updated in place (a cache). All else is the same for all layers, and read again for each. A new task, the mover, holds
+    what a layer takes, sends it to all who read it, one after the other as they stand (who takes a token of each stripe gets them
+    together), and takes what the layer returns, which the next one takes: the cycle that this closes has to go through two compute
+    units (`assign-units`). The input of the first layer it gets from one load, in place of those that a layer had. Where a task
+    says what layers end with (`stc.ends_layers`), the mover takes its place: what is marked to be behind it (`mark-behind-layers`:
+    tasks, or parts of one that works for layers, too) runs once, on what the last layer returns, and its parameters stay as they
+    are. A loop that would be one with that over layers, on the way from the first task to the last, drains instead (`stc.drains`):
+    its last tokens would wait in its pipeline for those of the next layer, which depend on them. It is one with the loops in it,
+    where bits of its number say which of their iterations it is, or nobody asks: else it would drain in each of its own. What a
+    task gets of another whose loops run as often as a launch says comes in bursts, between which it had better drain: there only
+    what nobody asks for is one.
 
     Options:
     * `count`: of layers; 1 (default) changes nothing.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import lcm
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from stc.execution.run import execute
 from stc.transforms.stream.hls_directives import HlsDirectives
 from stc.transforms.stream.load_in_turn import LoadInTurn
 from stc.transforms.stream.relax_intervals import RelaxIntervals
-from stc.transforms.stream.share_contractions import ARRAY, WIDEST_TOKEN_BITS, ShareContractions
+from stc.transforms.stream.share_contractions import ARRAY, ShareContractions
 
 
 @dataclass(frozen=True)
