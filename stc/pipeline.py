@@ -108,7 +108,9 @@ class PipelineOptions(ArgSpecConvertible):
     `conversions`: what makes short integers of floats, and floats of them
     (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is a design of its own (apart), or follows the
     layers, which are all in one launch (behind-layers); `caches`: whether memory has the positions of a head together (by-head), or
-    the heads of a position (by-position), which one burst reads, and FIFOs hold until their turn; `run_ahead`: bytes of all FIFOs
+    the heads of a position (by-position), which one burst reads, and FIFOs hold until their turn; `tokens_per_launch`: how many
+    tokens a launch of all layers and the head computes, each behind the one before, with an embedding on the device;
+    `position_rows`: those of a table of positions that the model adds to it, 0 where there is none; `run_ahead`: bytes of all FIFOs
     together that load tasks of one tensor fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
@@ -145,6 +147,8 @@ class PipelineOptions(ArgSpecConvertible):
     layers: int = 1
     head: str = APART
     caches: str = BY_HEAD
+    tokens_per_launch: int = 1
+    position_rows: int = 0
     fifo_depths: str = ""
     slack: int | float = 0.0
     fifo_margin: int = MARGIN
@@ -156,7 +160,8 @@ class PipelineOptions(ArgSpecConvertible):
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
         numbers = {"tile": 1, "rows": 1, "lanes": 0, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
-        numbers |= {"search_rank": 1, "layers": 1, "elements_per_port": 1, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
+        numbers |= {"search_rank": 1, "layers": 1, "elements_per_port": 1, "tokens_per_launch": 1}
+        numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
@@ -183,6 +188,9 @@ class PipelineOptions(ArgSpecConvertible):
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
+        if self.tokens_per_launch > 1 and self.layers == 1:
+            what = f"tokens-per-launch={self.tokens_per_launch} with layers=1"
+            raise CompileError(what, accepted="a launch of all layers and the head (--target decoder, or --stage token --layers N)")
         if read_quantisation(self.quantize).kv == BF16 and self.layers > 1:
             raise CompileError(f"layers={self.layers} with kv={BF16}", accepted="kv=f32 or kv=int8, or a launch for each layer")
         for name, decided in DECIDED_BY.items():
@@ -273,6 +281,9 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     # By what FIFOs take; which then get deeper where they cross, so that it is checked once more.
     placed = (dies, *depths, dies) if options.dies != PipelineOptions.dies else ()
     layers = (_with_options(REPEAT_LAYERS, f"count={options.layers}", words),) if options.layers > 1 else ()
+    table = f"positions={options.position_rows}" if options.position_rows else ""
+    count = f"count={options.tokens_per_launch} {on}"
+    steps = (_with_options("repeat-steps", count, table, words),) if options.tokens_per_launch > 1 else ()
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f"share-ports{{{on}{turns}{repeated}}}"
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())
@@ -345,6 +356,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 *((f'apply-measurements{{schedule="{options.schedule}"}}',) if options.schedule else ()),
                 *depths,
                 *placed,
+                *steps,  # behind all that is decided for one step, as which its figures are
                 "verify-bounds",
             ),
         ),

@@ -65,7 +65,7 @@ INDEX = _names("arith", "constant addi subi muli divui divsi remui remsi floordi
 """What the guards and addresses of tile loops are made of, and the packing of small integers into words."""
 BODY = SCALAR | _names("linalg", "yield index")
 LOOPS = _names("scf", "for if yield")
-SIZES = frozenset({"itensor.size", "itensor.index_symbol"})
+SIZES = frozenset({"itensor.size", "itensor.index_symbol", "itensor.advance"})
 """Bounds of loops known at run time."""
 FRAME = frozenset({"builtin.module", "func.func", "func.return"})
 RESHAPES = _names("tensor", "expand_shape collapse_shape cast")

@@ -15,10 +15,11 @@ from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression, size_text
 from stc.codegen.names import Scope
 from stc.dialects.facts import COMMENT, DRAINS
-from stc.dialects.itensor import IndexSymbolOp, SizeOp
+from stc.dialects.itensor import AdvanceOp, IndexSymbolOp, SizeOp
 from stc.dialects.itensor.accesses import trip_size
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.iteration.size import Entry, Symbol, entries_in, maximum, minimum, symbols_in
+from stc.scalars.forms import SUM
 
 _INDUCTION_NAMES = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u")
 
@@ -231,9 +232,16 @@ def _print_index_symbol(printer: BodyPrinter, operation: Operation) -> None:
     printer.bind(operation.result, printer.value(operation.index))
 
 
+def _print_advance(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, AdvanceOp)
+    terms = " + ".join(printer.text(value) for value in (operation.source, operation.step))
+    printer.declare(operation.result, Expression(terms, SUM), operation.symbol.name)
+
+
 CONTROL: dict[type[Operation], Handler] = {
     scf.ForOp: _print_for,
     scf.IfOp: _print_if,
     SizeOp: _print_size,
     IndexSymbolOp: _print_index_symbol,
+    AdvanceOp: _print_advance,
 }

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from stc.analysis.emission_rules import check_emission_rules
 from stc.analysis.memory_ports import memories_of, memory_ports
+from stc.analysis.steps import one_step
 from stc.analysis.storage import memory_of
 from stc.analysis.task_graph import units_of
 from stc.codegen.cpp_types import token_bits
@@ -158,6 +159,11 @@ class KernelDesign:
     units: tuple[UnitDesign, ...]
 
     @property
+    def steps(self) -> int:
+        """How often units that nobody starts run in a launch."""
+        return self.op.steps
+
+    @property
     def links(self) -> tuple[StreamDesign, ...]:
         """The streams between units."""
         return tuple(stream for unit in self.units for stream in unit.sends)
@@ -181,7 +187,7 @@ def checked_design(module: ModuleOp, platform: Platform) -> Design:
     """The design of a module that keeps all emission rules; CompileError names the rule that it breaks."""
     # A fresh copy: uses left over by erased operations would hide that a value has one use only.
     module = module.clone()
-    check_emission_rules(module, platform)
+    check_emission_rules(one_step(module), platform)
     return design_of(module, platform)
 
 

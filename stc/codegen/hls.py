@@ -25,6 +25,7 @@ from stc.codegen.own_kernels import OWN_KERNELS, print_own_kernels
 from stc.codegen.source_lines import SourceLines
 from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, StreamType
+from stc.manifest.schema import repeated_name
 from stc.platforms.fifo_storage import SRL_MAX_DEPTH
 from stc.platforms.platform import ExternalMemory
 
@@ -176,14 +177,26 @@ def _print_top(
 def _print_launch(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs) -> None:
     lines.comment(f"A launch of {kernel.name}, for C simulation: on a card connectivity.cfg links its {len(kernel.units)} units.")
     lines.directive(NOT_SYNTHESISED)
+    repeated = {unit.name: repeated_name(unit.name) for unit in kernel.units if kernel.steps > 1 and not unit.starts}
+    for unit in [unit for unit in kernel.units if unit.name in repeated]:
+        _print_repeated(lines, unit, repeated[unit.name], kernel.steps, typedefs)
     lines.call(f'extern "C" void {kernel.name}', _launch_parameters(kernel, typedefs), " {")
     lines.pragma("dataflow")
     with lines.indented():
         _print_streams(lines, kernel.links, typedefs)
         for unit in kernel.units:
-            lines.call(unit.name, unit.arguments, ";")
+            lines.call(repeated.get(unit.name, unit.name), unit.arguments, ";")
     lines.add("}")
     lines.directive("#endif")
+
+
+def _print_repeated(lines: SourceLines, unit: UnitDesign, name: str, steps: int, typedefs: Typedefs) -> None:
+    lines.comment(f"Nobody starts {unit.name}: it runs whenever there are tokens for it, {steps} times in a launch.")
+    lines.call(f'extern "C" void {name}', _parameters(unit, typedefs), " {")
+    with lines.indented(), lines.block(f"for (int step = 0; step < {steps}; step += 1)"):
+        lines.pragma("dataflow")
+        lines.call(unit.name, unit.arguments, ";")
+    lines.add("}")
 
 
 def _parameters(unit: UnitDesign, typedefs: Typedefs) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -82,13 +83,15 @@ def build_manifest(
     options: dict[str, Any],
     tolerance: float,
     host_parts: Sequence[HostPart] = (),
+    steps: Mapping[str, int] = MappingProxyType({}),
 ) -> Manifest:
     """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors. `host_parts` name tensors as
-    the model does."""
+    the model does. `steps` of a launch, by kernel, where `design` is that of one of them."""
     names = tensor_names(design)
     buffers = buffer_names(design)
     unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.kernel and step.action == "unpack"}
-    kernels = tuple(_kernel(kernel, files, names, buffers, platform, unpacked) for kernel in design.kernels)
+    each = (_kernel(kernel, files, names, buffers, platform, unpacked) for kernel in design.kernels)
+    kernels = tuple(_of_steps(kernel, steps.get(kernel.name, 1)) for kernel in each)
     return Manifest(
         schema_version=SCHEMA_VERSION,
         name=file_name(name),
@@ -105,6 +108,12 @@ def build_manifest(
         draws=tuple(draws),
         host_parts=tuple(_host_part(part, names) for part in host_parts),
     )
+
+
+def _of_steps(kernel: Kernel, steps: int) -> Kernel:
+    """A launch of several steps begins so much before the maximum of its scalars."""
+    scalars = tuple(replace(scalar, maximum=scalar.maximum - (steps - 1)) for scalar in kernel.scalars)
+    return kernel if steps == 1 else replace(kernel, steps=steps, scalars=scalars)
 
 
 def _origins(kernels: Sequence[Kernel]) -> dict[str, str]:

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.steps import one_step
 from stc.codegen.cards import GOLDEN_OF_CARDS, cards_of
-from stc.codegen.design import Design, PortDesign, checked_design
+from stc.codegen.design import Design, PortDesign, checked_design, design_of
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
 from stc.codegen.host_files import ModelPart, host_part_files
@@ -123,8 +124,10 @@ def project_files(
 ) -> tuple[dict[str, str], list[DataFile], Manifest, float]:
     """All texts by file name and all data files, checked against the emission rules, the manifest among them, and the seconds that
     packing parameters took. `origins`: of figures that are not from where those of all projects are."""
-    design = checked_design(module, platform)
-    hls = print_hls(design)
+    emitted = checked_design(module, platform)
+    hls = print_hls(emitted)
+    steps = {kernel.name: kernel.steps for kernel in emitted.kernels}
+    design = emitted if max(steps.values()) == 1 else design_of(one_step(module), platform)  # what the manifest describes
     begin = time.perf_counter()
     parameters = _parameters(design, model.parameters)
     packing = time.perf_counter() - begin
@@ -136,7 +139,7 @@ def project_files(
         if step.part is not None and step.part not in {part.name for part in parts}:
             what = f"stc.host names '{step.part}', and nobody says what PyTorch runs there"
             raise CompileError(what, where="@main", accepted="IR of a model compiled with --host, as --emit-ir leaves it")
-    manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts)
+    manifest = build_manifest(model.name, design, parameters, constants, stored, platform, dict(options), tolerance, parts, steps)
     if (groups := options.get("groups")) in SEPARATE:
         manifest = with_bitstreams(manifest, cards=groups == CARDS)
     manifest = replace(manifest, origins={**manifest.origins, **origins})

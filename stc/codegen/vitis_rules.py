@@ -474,6 +474,10 @@ def _rule_21(source: _Source) -> Iterator[Violation]:
                 yield from _check_port_access(port, block, statement, known)
 
 
+_CONSTANT = re.compile(r"const int (\w+) = .*;$")
+"""Where a burst begins, where that is found outside the loop that moves it."""
+
+
 def _check_port_access(port: str, block: Node, statement: Statement, known: set[str]) -> Iterator[Violation]:
     """`known`: what is one value during a launch."""
     for indices in _index_of(statement.text, port):
@@ -481,7 +485,8 @@ def _check_port_access(port: str, block: Node, statement: Statement, known: set[
         if any(node.head.startswith(("if", "else")) for node in around):
             yield Violation(21, statement.line, f"port {port} is accessed under a condition")
         variables = {node.loop_variable for node in around if node.loop_variable}
-        names = set(re.findall(r"[A-Za-z_]\w*", indices[0])) - variables - known
+        before = {found[1] for node in around[1:] for line in node.statements if (found := _CONSTANT.match(line.text))}
+        names = set(re.findall(r"[A-Za-z_]\w*", indices[0])) - variables - known - before
         if names or re.search(r"[/%?&|<>-]", indices[0]):
             what = f"port {port} is indexed by '{indices[0]}', expected sums of loop variables and scalars"
             yield Violation(21, statement.line, what)

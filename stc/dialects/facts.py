@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast, get_args, get_origin
 
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -139,6 +139,10 @@ def _count_of_loop(op: Operation, value: int) -> str | None:
 
 def _of_a_loop(op: Operation, value: None) -> str | None:
     return None if isinstance(op, scf.ForOp) else "expected it on an 'scf.for'"
+
+
+def _of_steps(op: Operation, value: None) -> str | None:
+    return None if isinstance(op, scf.ForOp | func.FuncOp) else "expected it on an 'scf.for', or an argument or result of @main"
 
 
 def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
@@ -271,6 +275,8 @@ ENDS_LAYERS = _mark("stc.ends_layers")
 BEHIND_LAYERS = _mark("stc.behind_layers")
 """A task of what follows the last layer, in a kernel in which another ends layers; or an operation at the top of a task, where
 what it does is for these."""
+STEPS = _mark("stc.steps", _of_steps)
+"""A loop of a task over the steps of a launch (`repeat-steps`), or an argument or result of which each step has its own."""
 TILE = _text("stc.tile")
 """A generic that computes a tile, and of what."""
 
@@ -329,7 +335,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, HOST, VALUES, SIZES, BEGINS, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, ROWS, COPIES, DEALT, PORTS, SHARED, MERGED, STRIPE, SUCCESSIVE, ENDS_LAYERS, BEHIND_LAYERS, TILE,
-        MULTIPLIERS, ADDERS, REGISTERED,
+        STEPS, MULTIPLIERS, ADDERS, REGISTERED,
         LABEL, PIPELINE, DEPTH, STYLE, DRAINS, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

@@ -9,11 +9,12 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType, TensorType, VectorType
 from xdsl.ir import Attribute, SSAValue
 
+from stc.analysis.task_graph import started_units, tasks_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.in_place import Place
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import IndexSymbolOp, ItensorType, SizeOp, SymbolType
+from stc.dialects.itensor import AdvanceOp, IndexSymbolOp, ItensorType, SizeOp, SymbolType
 from stc.execution import movers
 from stc.execution.channels import Channel
 from stc.execution.dtypes import numpy_type
@@ -79,6 +80,16 @@ def emit_index_symbol(source: Source, op: IndexSymbolOp) -> None:
     source.assign(op.result, source.name(op.index))
 
 
+@emits(AdvanceOp)
+def emit_advance(source: Source, op: AdvanceOp) -> None:
+    symbol = op.symbol
+
+    def run(value: int, step: int) -> int:
+        return value_at(symbol, {symbol.name: value + step})
+
+    source.assign(op.result, f"{source.refer(run, 'advance')}({source.name(op.source)}, {source.name(op.step)})")
+
+
 def _lanes(kind: Attribute) -> int | None:
     """Entries of a word where a tensor is packed, else None."""
     element = kind.element_type if isinstance(kind, TensorType) else None
@@ -88,7 +99,7 @@ def _lanes(kind: Attribute) -> int | None:
 def run_kernel(op: KernelOp, operands: Sequence[Any], bounded: bool) -> list[np.ndarray]:
     """The results of a kernel on its operands (tensors, packed tensors, scalars)."""
     where = f"@{op.sym_name.data}"
-    network = Network(where, bounded, _symbol_values(op, operands))
+    network = Network(where, bounded, _symbol_values(op, operands), _runs(op))
     updated = {place.operand: place for place in op.places if place is not None}
     for argument, outside in zip(op.arguments, operands, strict=True):
         network.bound[argument] = _inside(network, argument, outside, argument.index in updated)
@@ -113,6 +124,14 @@ def run_kernel(op: KernelOp, operands: Sequence[Any], bounded: bool) -> list[np.
         result.outside(operands, outer.type, place, f"{where}: result {index}")
         for index, (result, outer, place) in enumerate(zip(results, op.outputs, op.places, strict=True))
     ]
+
+
+def _runs(op: KernelOp) -> dict[str, int]:
+    """How often tasks run whose units nobody starts, where a launch computes several steps."""
+    if op.steps == 1:
+        return {}
+    started = started_units(op)
+    return {task.sym_name.data: op.steps for task in tasks_of(op) if task.unit not in started}
 
 
 def _symbol_values(op: KernelOp, operands: Sequence[Any]) -> dict[str, int]:

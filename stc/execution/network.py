@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from xdsl.dialects.builtin import MemRefType, VectorType
@@ -39,6 +40,8 @@ class Network:
     where: str
     bounded: bool
     values: Mapping[str, int] = field(default_factory=dict[str, int])
+    runs: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How often a task, by name, runs, one time behind the other; once where nothing is said."""
     bound: dict[SSAValue, Bound] = field(default_factory=dict[SSAValue, Bound])
     channels: list[Channel | Ring] = field(default_factory=list[Channel | Ring])
     processes: list[Process] = field(default_factory=list[Process])
@@ -188,7 +191,7 @@ class Network:
     def run(self) -> None:
         """Translate the tasks and run all processes."""
         for op, ports, process in self.tasks:
-            process.steps = translate_task(op, ports, self.where, self.bounded)
+            process.steps = translate_task(op, ports, self.where, self.bounded, self.runs.get(op.sym_name.data, 1))
         run_processes(self.processes, self.channels, self.where)
 
 
@@ -204,8 +207,8 @@ def _token_shape(value: SSAValue) -> tuple[int, ...]:
     return kind.element_type.get_shape() if isinstance(kind.element_type, VectorType) else ()
 
 
-def translate_task(op: TaskOp, ports: Mapping[SSAValue, Any], where: str, bounded: bool) -> Steps:
-    """A task as a generator over its ports."""
+def translate_task(op: TaskOp, ports: Mapping[SSAValue, Any], where: str, bounded: bool, runs: int = 1) -> Steps:
+    """A task as a generator over its ports, which does `runs` times what it does."""
     source = Source(f"{where}: @{op.sym_name.data}", bounded=bounded)
     for index, (argument, port) in enumerate(ports.items()):
         if _is_port(port):
@@ -214,4 +217,5 @@ def translate_task(op: TaskOp, ports: Mapping[SSAValue, Any], where: str, bounde
             source.names[argument] = source.refer(port, "memory")
     source.line("if False: yield")
     emit_block(source, op.body.block)
-    return source.compile([])()
+    once = source.compile([])
+    return once() if runs == 1 else chain.from_iterable(once() for _ in range(runs))

@@ -71,6 +71,16 @@ class HostPart:
 
 
 @dataclass(frozen=True)
+class TokenTables:
+    """What a token and its position give a layer: the embedding's rows `tokens` [vocabulary, hidden], as many as there are logits;
+    the rows `positions` [positions, hidden] that are added, if any; `rows` by input name, [positions, width]."""
+
+    tokens: np.ndarray
+    positions: np.ndarray | None
+    rows: Arrays
+
+
+@dataclass(frozen=True)
 class ExportedModel:
     """A model as linalg on tensors, with everything needed to run and to check it.
 
@@ -97,6 +107,9 @@ class ExportedModel:
     """What PyTorch runs between kernels."""
     again: Callable[[Arrays, np.random.Generator | None], Arrays] | None = field(default=None, compare=False, repr=False)
     """The outputs of the reference for the inputs of a draw; with a generator, moved by rounding errors (stc.frontend.draws)."""
+
+    embedding: Callable[[], TokenTables] | None = field(default=None, compare=False, repr=False)
+    """Of a layer that the head follows: what another token begins with."""
 
     @property
     def references(self) -> tuple[Reference, ...]:

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError
+from stc.dialects.facts import STEPS
 from stc.dialects.printing import print_module
 from stc.frontend.draws import EXAMPLE, KNOWN, uncertainty
 from stc.frontend.exported import Arrays, ExportedModel, Reference
@@ -71,9 +72,9 @@ class _Signature:
     @staticmethod
     def of(module: ModuleOp, first: ExportedModel, last: ExportedModel) -> _Signature:
         function = main_function(module)
-        types = function.function_type
+        types, arrays = function.function_type, {**last.inputs, **last.parameters, **last.golden}
         ranks = _ranks(function.arg_attrs, types.inputs) | _ranks(function.res_attrs, types.outputs)
-        arrays = {**last.inputs, **last.parameters, **last.golden}
+        ranks = {name: rank for name, rank in ranks.items() if name in arrays}  # others are for the steps of a launch
         own = frozenset(name for name, rank in ranks.items() if rank > arrays[name].ndim)
         pairs = [
             (takes, returns)
@@ -138,6 +139,8 @@ class _Chain:
 
 
 def _ranks(entries: Iterable[DictionaryAttr] | None, types: Iterable[Attribute]) -> dict[str, int]:
-    """Of arguments or results, by name."""
-    kinds = {attribute_name(entry): kind for entry, kind in zip(entries or (), types, strict=True)}
-    return {name: len(kind.get_shape()) if isa(kind, TensorType) else 0 for name, kind in kinds.items()}
+    """Of arguments or results, by name, but for the dimension of what each step of a launch has its own of."""
+    return {
+        attribute_name(entry): len(kind.get_shape()) - STEPS.on(entry) if isa(kind, TensorType) else 0
+        for entry, kind in zip(entries or (), types, strict=True)
+    }

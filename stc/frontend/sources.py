@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.frontend.checkpoint import HUB, WEIGHTS_ACCEPTED, load_weights
 from stc.frontend.draws import EXAMPLE, Draws
 from stc.frontend.export import export
-from stc.frontend.exported import ExportedModel
+from stc.frontend.exported import ExportedModel, TokenTables
 from stc.frontend.factory import build_from_factory
 from stc.frontend.host_parts import Factory
 from stc.frontend.linalg_file import load_linalg_file
@@ -237,7 +238,16 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     exported = export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
     if part.stage == TOKEN:
         end_layers(exported.module, "y")
+        return replace(exported, embedding=partial(_token_tables, model, index))
     return exported
+
+
+def _token_tables(model: CausalModel, layer: int) -> TokenTables:
+    """Of a model whose `layer` computes the next token; the vocabulary filled up as the head's is."""
+    rows = model.embedding.tokens
+    missing = -len(rows) % filled_multiple(model.vocabulary)
+    tokens = np.concatenate([rows, np.repeat(rows[:1], missing, axis=0)])
+    return TokenTables(tokens, model.embedding.positions, model.tables(layer).rows)
 
 
 def layer_stages(stage: str, layers: int) -> list[str]:

@@ -195,7 +195,8 @@ def _scalars(manifest: Manifest) -> Iterator[Complaint]:
     for k, kernel in enumerate(manifest.kernels):
         path = f"kernels[{k}]"
         yield from _unique(f"{path}.scalars", [scalar.symbol for scalar in kernel.scalars])
-        known = {Symbol(scalar.symbol, scalar.maximum) for scalar in kernel.scalars if scalar.maximum > 0}
+        largest = {scalar.symbol: scalar.maximum + kernel.steps - 1 for scalar in kernel.scalars}  # in any step
+        known = {Symbol(name, maximum) for name, maximum in largest.items() if maximum > 0}
         for index, scalar in enumerate(kernel.scalars):
             tensor = tensors.get(scalar.tensor)
             is_integer = tensor is not None and tensor.element_type in ("i32", "i64") and math.prod(tensor.shape) == 1

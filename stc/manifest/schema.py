@@ -255,6 +255,9 @@ class Kernel:
     slr: int | None = None
     scalars: tuple[Scalar, ...] = field(default=(), metadata=LEFT_OUT)
     units: tuple[Unit, ...] = field(default=(), metadata=LEFT_OUT)
+    steps: int = field(default=1, metadata=LEFT_OUT)
+    """A launch computes so many, one after the other; all figures are of one. What the host gives or takes for each has a leading
+    dimension, scalars are one more in each, and units that nobody starts run as often."""
 
     @property
     def built(self) -> tuple[Unit, ...]:
@@ -283,6 +286,11 @@ class Kernel:
             return loop.trip * (executed(loops[loop.task, loop.parent]) if loop.parent is not None else 1)
 
         return {key: executed(loop) for key, loop in loops.items()}
+
+
+def repeated_name(unit: str) -> str:
+    """What C simulation calls for all steps of a launch in place of a unit that nobody starts."""
+    return f"{unit}_steps"
 
 
 @dataclass(frozen=True)

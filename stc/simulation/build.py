@@ -23,7 +23,7 @@ from stc.simulation import sanitizers
 from stc.simulation.ap_types import copy_ap_types, uses_ap_types
 from stc.simulation.design_file import ForeignDesign, is_foreign, read_design
 from stc.simulation.foreign_design import InstrumentedDesign, instrument_design
-from stc.simulation.instrument import InstrumentError, instrument
+from stc.simulation.instrument import InstrumentError, instrument, port_extents
 from stc.simulation.package import AP_TYPES, FOLDER, INCLUDE, include_folders
 
 # No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
@@ -103,10 +103,7 @@ def read_sources(directory: Path) -> SimulationSources:
             accepted="a folder with manifest.json, as 'stc compile' writes, or with a design.toml (docs/foreign_designs.md)",
         )
     manifest = read_manifest(directory)
-    extents: dict[str, dict[str, int]] = {}
-    for kernel in manifest.kernels:
-        words = extents[kernel.name] = {port.name: port.words for port in kernel.ports}
-        extents |= {unit.name: {port: words[port] for port in unit.ports} for unit in kernel.units}
+    extents = port_extents(directory / MANIFEST)
     sources = SimulationSources(directory, manifest.kernel_source, manifest.testbench_sources, extents)
     if not sources.testbenches:
         raise CompileError("field 'testbench_sources' is empty", where=str(directory / MANIFEST), accepted="at least one file")

@@ -896,6 +896,7 @@ def port_extents(manifest: Path) -> Extents:
     for kernel in json.loads(manifest.read_text(encoding="utf-8"))["kernels"]:
         words = extents[kernel["name"]] = {port["name"]: port["words"] for port in kernel["ports"]}
         extents.update((unit["name"], {port: words[port] for port in unit["ports"]}) for unit in kernel.get("units", ()))
+        extents.update((f"{unit['name']}_steps", {}) for unit in kernel.get("units", ()) if not unit["starts"])
     return extents
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.manifest.schema import Manifest
-from stc.manifest.sizes import at_values
+from stc.manifest.schema import Manifest, repeated_name
+from stc.manifest.sizes import at_values, of_launch
 from stc.simulation.build import TIMED_OPTIMISATION, Build, build
 from stc.simulation.cross_check import check_against_manifest
 from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, csim_result
@@ -74,8 +74,8 @@ class TimedDesign:
         return measured_utilisation(self.as_run(self.manifest, options), result)
 
     def as_run(self, manifest: Manifest, options: SimulationOptions) -> Manifest:
-        """`manifest` where scalars have the values that they have in a run."""
-        return at_values(manifest, scalars_of_draw(self.directory, manifest) | dict(options.at))
+        """`manifest` where scalars have the values that they have in a run, all steps of a launch together."""
+        return of_launch(manifest, scalars_of_draw(self.directory, manifest) | dict(options.at))
 
     def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
         if self.emitted is not None and self.emitted.platform != NO_PLATFORM:
@@ -116,7 +116,8 @@ def simulate(
 def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> SimulationResult:
     channels = [entry["channel"] for entry in timing["channels"]]
     releases = timing.get("releases", [])
-    tops = {name for kernel in manifest.kernels for name in (kernel.name, *(unit.name for unit in kernel.units))}
+    units = [unit.name for kernel in manifest.kernels for unit in kernel.units]
+    tops = {*(kernel.name for kernel in manifest.kernels), *units, *map(repeated_name, units)}
     ends: dict[str, tuple[int, ...]] = {}
     for kernel, end in timing["invocations"]:
         ends[kernel] = (*ends.get(kernel, ()), end)

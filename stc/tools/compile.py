@@ -23,6 +23,7 @@ from stc.analysis.measured_loops import measured_loops
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.memory_ports import memory_ports
 from stc.analysis.resources import resource_report
+from stc.analysis.steps import one_step
 from stc.analysis.storage import storables
 from stc.analysis.support import obstacles
 from stc.analysis.task_graph import units_of
@@ -473,6 +474,7 @@ def design_report(
     _require_integers(recognised, recorder.packed)
     found = {label.partition("#")[0]: result for label, result in run.found.items()}  # the last run of each
     streams, bounds, sizings = (found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
+    module = one_step(module)  # of which all figures are, how many steps a launch may have
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
     return {

@@ -46,6 +46,7 @@ PIPELINE: Mapping[str, Any] = {
     "groups": said.Groups, "weight_ports": said.WeightPorts,
     "contractions": said.Contractions, "elements_per_port": said.ElementsPerPort, "conversions": said.Conversions,
     "layers": said.Layers, "head": said.Head, "caches": said.Caches,
+    "tokens_per_launch": said.TokensPerLaunch,
 }
 """The options that decide about passes, by the field of `PipelineOptions`."""
 

@@ -51,7 +51,7 @@ from stc.tools.reproducer import versions
 from stc.tools.request import STAGES, WHOLE_MODEL, CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
 from stc.tools.schedule_file import require_folder, require_stages, stage_schedule, with_schedule
-from stc.tools.start import Start
+from stc.tools.start import Start, with_tables
 from stc.tools.targets import are_rows, for_layers
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class ModelStages:
         layers = [exported(each) for each in parts]
         model = layers[0] if is_first else exported(part)
         require_one_kind([model, *layers])
-        named = replace(options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
+        named = with_tables(replace(options, kernel_name=cpp_identifier(f"{self._source.name}_{name}")), model)
         return Start(request, model, named, request.plan.steps(named), 0, {"reference": model.reference}, tuple(layers))
 
     def _parts(self, rest: float | None) -> Mapping[str, float]:

@@ -164,6 +164,14 @@ Layers = Annotated[
         min=1,
     ),
 ]
+TokensPerLaunch = Annotated[
+    int,
+    typer.Option(
+        help="How many tokens a launch of all layers and the head computes, each behind the one before, with the embedding on the "
+        "device: with --target decoder, or --stage token --layers N --units memory.",
+        min=1,
+    ),
+]
 Target = Annotated[
     str,
     typer.Option(

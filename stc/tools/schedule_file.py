@@ -44,7 +44,7 @@ FILE = "schedule.toml"
 OPTIONS, FIFOS, FORMATS = "options", "fifos", "formats"
 TABLES = (OPTIONS, PARALLELISM_TABLE, LOOPS_TABLE, FIFOS, MEMORIES_TABLE, UNITS_TABLE, DIES_TABLE, FORMATS)
 
-NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
+NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name", "position_rows")
 """Options that are files themselves, or follow from the model."""
 
 _HEAD = """\

@@ -28,7 +28,7 @@ from stc.tools.request import CompileRequest, load, load_layers, named
 from stc.user_files import reason_of
 
 if TYPE_CHECKING:
-    from stc.frontend.exported import ExportedModel, Reference
+    from stc.frontend.exported import ExportedModel, Reference, TokenTables
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,12 @@ class Start:
     def finished_model(self) -> ExportedModel:
         """The model as the module is behind all passes, to be asked for then: several layers have references of their own."""
         from stc.frontend.layers import layers_as_one
+        from stc.frontend.steps import steps_as_one
 
         has_weights = self.request.weights is not None
-        return layers_as_one(self.layers, self.model.module, of_one_model=has_weights) if self.layers else self.model
+        module, steps = self.model.module, self.options.tokens_per_launch
+        model = layers_as_one(self.layers, module, of_one_model=has_weights) if self.layers else self.model
+        return model if steps == 1 else steps_as_one(model, module, steps, token_tables(self.model, steps))
 
     @property
     def rest(self) -> list[Stage]:
@@ -61,12 +64,28 @@ class Start:
         return as_stages(self.steps[self.begin :])
 
 
+def with_tables(options: PipelineOptions, model: ExportedModel) -> PipelineOptions:
+    """`options`, with what `model` says of the tables that a launch of several tokens looks up."""
+    if options.tokens_per_launch == 1:
+        return options
+    positions = token_tables(model, options.tokens_per_launch).positions
+    return replace(options, position_rows=0 if positions is None else len(positions))
+
+
+def token_tables(model: ExportedModel, steps: int) -> TokenTables:
+    """What a token of `model` begins with; CompileError where that is not known."""
+    if model.embedding is None:
+        what = f"--tokens-per-launch {steps}: {model.name} does not find the next token"
+        raise CompileError(what, accepted="a layer that the head follows (--stage token, or --target decoder)")
+    return model.embedding()
+
+
 def start_of(request: CompileRequest) -> Start:
     """The model that `request` names, or the IR; CompileError where it is unusable, or where it is not clear how to go on."""
     ir = read_ir(request)
     if ir is None:
         model = load(request)
-        options = named(request.options, model.name)
+        options = with_tables(named(request.options, model.name), model)
         return Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
     layers: tuple[ExportedModel, ...] = ()
     if ir.says_its_source:

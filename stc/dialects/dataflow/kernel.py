@@ -75,6 +75,7 @@ class KernelOp(IRDLOperation):
     in_place = opt_prop_def(ArrayAttr)
     group = opt_prop_def(SymbolNameConstraint())
     dies_attr = opt_prop_def(DictionaryAttr, prop_name="dies")
+    steps_attr = opt_prop_def(IntegerAttr, prop_name="steps")
     outputs = var_result_def()
     body = region_def("single_block")
 
@@ -122,6 +123,15 @@ class KernelOp(IRDLOperation):
     @dies.setter
     def dies(self, dies: Mapping[str, int]) -> None:
         self.dies_attr = DictionaryAttr({unit: IntegerAttr(die, i64) for unit, die in dies.items()}) if dies else None
+
+    @property
+    def steps(self) -> int:
+        """How many of what its units compute, those that nobody starts in a run each, a launch computes."""
+        return 1 if self.steps_attr is None else self.steps_attr.value.data
+
+    @steps.setter
+    def steps(self, steps: int) -> None:
+        self.steps_attr = IntegerAttr(steps, i64) if steps != 1 else None
 
     @property
     def arguments(self) -> tuple[BlockArgument, ...]:
@@ -183,6 +193,8 @@ class KernelOp(IRDLOperation):
                 self._verify_in_place(index, result.type, value.type, place)
         self._verify_symbols()
         self._verify_dies()
+        if self.steps < 1:
+            raise VerifyException(f"computes {self.steps} steps, expected one at least")
         self._verify_updated_once()
         self._verify_read_only()
 
@@ -286,7 +298,8 @@ class KernelOp(IRDLOperation):
             )
         group = parser.parse_symbol_name() if parser.parse_optional_keyword("group") is not None else None
         dies = _parse_dies(parser) if parser.parse_optional_keyword("dies") is not None else {}
-        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place", "group", "dies"))
+        steps = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("steps") is not None else 1
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place", "group", "dies", "steps"))
         body = parse_body(parser, bindings, YieldOp)
         last = body.block.last_op
         yielded = [value.type for value in last.operands] if last is not None else []
@@ -294,7 +307,7 @@ class KernelOp(IRDLOperation):
             found = ", ".join(str(type) for type in yielded)
             expected = ", ".join(str(inside) for _, inside, _ in results)
             parser.raise_error(f"kernel yields values of types ({found}), expected ({expected})", position)
-        return cls(
+        kernel = cls(
             name,
             [binding.value for binding in bindings],
             [],
@@ -305,6 +318,8 @@ class KernelOp(IRDLOperation):
             group,
             dies,
         )
+        kernel.steps = steps
+        return kernel
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -321,6 +336,8 @@ class KernelOp(IRDLOperation):
             printer.print_string(" dies ")
             with printer.in_parens():
                 printer.print_list(self.dies.items(), lambda entry: _print_die(printer, *entry))
+        if self.steps != 1:
+            printer.print_string(f" steps {self.steps}")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         print_body(printer, self.body)
 

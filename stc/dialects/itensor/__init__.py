@@ -5,10 +5,11 @@ from xdsl.ir import Dialect
 from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, SegmentAttr, WriteOp
 from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp, ReorderOp, complaint_about_reorder
 from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, ForkOp, MergeOp, SplitOp
-from stc.dialects.itensor.size_ops import IndexSymbolOp, SizeAttr, SizeOp, SymbolType
+from stc.dialects.itensor.size_ops import AdvanceOp, IndexSymbolOp, SizeAttr, SizeOp, SymbolType
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
 __all__ = [
+    "AdvanceOp",
     "CastOp",
     "ChunkOp",
     "ConcatOp",
@@ -49,6 +50,7 @@ Itensor = Dialect(
         ForkOp,
         SplitOp,
         MergeOp,
+        AdvanceOp,
         IndexSymbolOp,
         SizeOp,
     ],

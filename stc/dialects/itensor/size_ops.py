@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Data, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
+    BaseAttr,
     IRDLOperation,
+    VarConstraint,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -115,6 +118,36 @@ class IndexSymbolOp(IRDLOperation):
                 return "that of another loop around"
             around = None if around.has_trait(IsolatedFromAbove) else around.parent_op()
         return None
+
+
+@irdl_op_definition
+class AdvanceOp(IRDLOperation):
+    """A symbol of sizes in a later step of a launch: what the launch says, and how many steps are over.
+
+    Together they may not go beyond the symbol's maximum: a launch of several steps begins so many before it.
+
+    Example: `%p = itensor.advance %pos by %step : !itensor.symbol<pos<=15>` in a loop over steps.
+    """
+
+    name = "itensor.advance"
+
+    SYMBOL: ClassVar = VarConstraint("SYMBOL", BaseAttr(SymbolType))
+
+    source = operand_def(SYMBOL)
+    step = operand_def(IndexType)
+    result = result_def(SYMBOL)
+
+    traits = traits_def(Pure())
+    assembly_format = "$source `by` $step attr-dict `:` type($result)"
+
+    def __init__(self, source: SSAValue, step: SSAValue):
+        super().__init__(operands=[source, step], result_types=[source.type])
+
+    @property
+    def symbol(self) -> Symbol:
+        type = self.result.type
+        assert isinstance(type, SymbolType)
+        return type.data
 
 
 def _names_in(type: Attribute) -> set[str]:

@@ -32,6 +32,7 @@ STREAM_PASSES = passes_of(
         "assign-units": "AssignUnits",
         "assign-dies": "AssignDies",
         "repeat-layers": "RepeatLayers",
+        "repeat-steps": "RepeatSteps",
         "send-scalars": "SendScalars",
         "apply-measurements": "ApplyMeasurements",
         "size-fifos": "SizeFifos",

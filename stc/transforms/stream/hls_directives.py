@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -56,23 +57,29 @@ class HlsDirectives(ModulePass):
         if self.style not in STYLES:
             raise CompileError(f"style is '{self.style}'", where=self.name, accepted=", ".join(STYLES))
         cycle_ns = load_platform(self.platform).cycle_ns
-        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
-            _label_loops(task)
-            _partition_buffers(task)
-        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
-            for loop in innermost_loops(task):
-                if declared_depth(loop) is not None:
-                    continue
-                PIPELINE.put(loop, loop_estimate(loop, task, cycle_ns).ii)
-                if (style := self._style_of(loop, task)) != "stp":
-                    STYLE.put(loop, style)
+        direct([found for found in op.walk() if isinstance(found, TaskOp)], cycle_ns, STYLES[self.style])
 
-    def _style_of(self, loop: scf.ForOp, task: TaskOp) -> Style:
-        asked, ports = STYLES[self.style], task.body.block.args
-        if asked == "frp" and any(op.memref in ports for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp)):
-            return "stp"
-        fills_blocks = any(isinstance(op, stream.AcquireOp) and op.block in task.output_ports for op in loop.walk())
-        return "frp" if asked == "stp" and fills_blocks else asked
+
+def direct(tasks: Sequence[TaskOp], cycle_ns: float, style: Style = "stp") -> None:
+    """Decide the directives of `tasks`, for cycles of `cycle_ns`; all of them have the pipelines' `style`, where that may be."""
+    for task in tasks:
+        _label_loops(task)
+        _partition_buffers(task)
+    for task in tasks:
+        for loop in innermost_loops(task):
+            if declared_depth(loop) is not None:
+                continue
+            PIPELINE.put(loop, loop_estimate(loop, task, cycle_ns).ii)
+            if (own := _style_of(loop, task, style)) != "stp":
+                STYLE.put(loop, own)
+
+
+def _style_of(loop: scf.ForOp, task: TaskOp, asked: Style) -> Style:
+    ports = task.body.block.args
+    if asked == "frp" and any(op.memref in ports for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp)):
+        return "stp"
+    fills_blocks = any(isinstance(op, stream.AcquireOp) and op.block in task.output_ports for op in loop.walk())
+    return "frp" if asked == "stp" and fills_blocks else asked
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:

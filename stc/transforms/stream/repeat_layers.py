@@ -13,8 +13,8 @@ import networkx as nx
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, TensorType, VectorType, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, TensorType, VectorType, i64
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -40,20 +40,21 @@ from stc.dialects.dataflow import (
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import BEHIND_LAYERS, DRAINS, ENDS_LAYERS, PARAMETER
-from stc.dialects.itensor import ItensorType, SizeOp
+from stc.dialects.itensor import ItensorType
 from stc.dialects.stream import CreateOp, StreamType, WriteOp
 from stc.dialects.use_def import arguments_behind, through_reshapes, uses_through
 from stc.iteration.layout_orders import row_major
-from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
 from stc.network.units import complaint_about
 from stc.transforms.dataflow.pack_interfaces import packed_type
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.stream.kernel_operands import without_operands
-from stc.transforms.stream.loops import before_terminator, coordinates, join_loops, loop_at, loop_nest, order_nest, total
+from stc.transforms.stream.loops import before_terminator, coordinates, join_loops, order_nest, total
 from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import UniqueNames, symbols_of
+from stc.transforms.stream.repeated_bodies import offset, once, one_iteration, repeated_block, repeated_ops, stack_ports
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
 from stc.transforms.stream.token_moves import receive, send
 
@@ -307,9 +308,9 @@ class _Repetition:
             raise CompileError(what, where=self._where, accepted="tasks whose loops the compiler made")
         if task.kind == TaskKind.HOLD:
             task.kind_attr = None  # of each layer it takes all before it sends any: not of all layers
-        words = self._stack_ports(task)
+        words = stack_ports(task, self._count)
         following = [op for op in task.body.block.ops if BEHIND_LAYERS.on(op)]
-        repeated = [op for op in _repeated(task) if op not in following]
+        repeated = [op for op in repeated_ops(task) if op not in following]
         made = {result for op in repeated for result in op.results}
         if any(value in made for op in following for inner in op.walk() for value in inner.operands):
             what = f"task @{task.sym_name.data} computes a value for layers and for what follows the last"
@@ -320,27 +321,19 @@ class _Repetition:
         loops = [op for each in repeated for op in each.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
         if not any(_repeats(loop) for loop in loops):  # else alone in the loop over layers, which would be one pipeline
             if in_cycle or loops:
-                repeated = effects = [_once(task, repeated)]
+                repeated = effects = [once(task, repeated)]
             elif sum(isa(port.type, MemRefType) for port in task.body.block.args) > 1:  # in one pipeline they would take turns
-                repeated = [_once(task, part) for part in _up_to_writes(repeated)]
+                repeated = [once(task, part) for part in _up_to_writes(repeated)]
         if in_cycle and len(effects) == 1 and isinstance(effects[0], scf.ForOp):
             _let_drain(effects[0], in_bursts=in_bursts)
         for op in repeated:
             op.detach()
-        block = _over_layers(Builder(InsertPoint.before(task.terminator)), self._count, repeated)
+        block = repeated_block(Builder(InsertPoint.before(task.terminator)), "layer", self._count, repeated)
         for port, count in words.items():
-            self._offset(task, port, count, block)
+            offset(task, port, count, block, self._where)
         for op in following:
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(task.terminator))
-
-    def _stack_ports(self, task: TaskOp) -> dict[SSAValue, int]:
-        """The memory ports of `task` that hold all layers now, and the words of a layer."""
-        words: dict[SSAValue, int] = {}
-        for value, port in zip((*task.ins, *task.outs), task.body.block.args, strict=True):
-            if isa(value.type, MemRefType) and value.type != port.type:
-                words[Rewriter.replace_value_with_new_type(port, value.type)] = value.type.get_shape()[0] // self._count
-        return words
 
     def _lengthen(self, loop: Operation, words: Mapping[SSAValue, int]) -> bool:
         """Let a loop over all words of a layer run over those of all layers; whether it is one."""
@@ -353,22 +346,6 @@ class _Repetition:
             return False
         loop.operands[1] = index_constant(Builder(InsertPoint.before(loop)), self._count * next(iter(words.values())))
         return True
-
-    def _offset(self, task: TaskOp, port: SSAValue, words: int, block: Block) -> None:
-        """Let what `task` accesses through `port` be of the layer that `block` is of."""
-        start = block.first_op
-        assert start is not None
-        builder = Builder(InsertPoint.before(start))
-        first = builder.insert(arith.MuliOp(block.args[0], index_constant(builder, words))).result
-        first.name_hint = "first_word"
-        for use in list(port.uses):
-            access = use.operation
-            if not isinstance(access, memref.LoadOp | memref.StoreOp):
-                what = f"task @{task.sym_name.data} uses external memory in '{access.name}'"
-                raise CompileError(what, where=self._where, accepted="memref.load and memref.store")
-            place = len(access.operands) - 1
-            moved = total(Builder(InsertPoint.before(access)), [first, access.operands[place]])
-            access.operands[place] = moved
 
     # The mover ----------------------------------------------------------------------------------------------------------
 
@@ -390,12 +367,12 @@ class _Repetition:
         held = builder.insert(memref.AllocOp.get(_token(arriving).element_type, shape=[prod(first.shape)])).memref
         held.name_hint = "held"
         _hold(builder, [first], [arriving], held)
-        block = _over_layers(builder, self._count)
+        block = repeated_block(builder, "layer", self._count)
         inside = before_terminator(block)
-        sending = inside if any(port.order.loops for port in state.loads) else _one_iteration(inside)
+        sending = inside if any(port.order.loops for port in state.loads) else one_iteration(inside)
         for served in _served_at_once(state.loads, sends):
             _send(sending, list(served), held, list(served.values()))
-        _hold(inside if state.stores[0].order.loops else _one_iteration(inside), state.stores, returns, held)
+        _hold(inside if state.stores[0].order.loops else one_iteration(inside), state.stores, returns, held)
         for nest in [op for op in block.ops if isinstance(op, scf.ForOp)]:
             _let_drain(nest, in_bursts=False)
         _send(builder, [state.last] if state.last else state.stores, held, ends)
@@ -535,7 +512,7 @@ def _lengthen_for_both(task: TaskOp, counts: dict[SSAValue, _Tokens], layers: in
     False where it is none. What it sends is added to `counts`: as much for each iteration.
     """
     taken = [counts[value] for value in task.ins if value in counts]
-    effects = [op for op in _repeated(task) if not op.has_trait(Pure)]
+    effects = [op for op in repeated_ops(task) if not op.has_trait(Pure)]
     if not taken or any(BEHIND_LAYERS.on(op) for op in effects):
         return False
     loop, parts = effects[0], {Fraction(each.following, each.layer + each.following) for each in taken}
@@ -645,11 +622,6 @@ def _place(builder: Builder, port: _Port, ivs: Sequence[SSAValue]) -> SSAValue:
     return total(builder, terms if len(terms) == 1 else terms[1:])
 
 
-def _repeated(task: TaskOp) -> list[Operation]:
-    """What a task does for a layer: all but its constants, the sizes known at run time, and its arrays."""
-    return [op for op in task.body.block.ops if not isinstance(op, arith.ConstantOp | SizeOp | memref.AllocOp | YieldOp)]
-
-
 def _repeats(loop: scf.ForOp) -> bool:
     """Whether a loop may have more than one iteration: with one it is no loop to the tool, which drops it with its pragmas."""
     return (bounds := constant_bounds(loop)) is None or bounds.trip > 1
@@ -679,29 +651,3 @@ def _up_to_writes(body: Sequence[Operation]) -> list[list[Operation]]:
     made_in: dict[SSAValue, int] = {result: number for number, part in enumerate(parts) for op in part for result in op.results}
     used_in = ((value, number) for number, part in enumerate(parts) for op in part for value in op.operands)
     return [list(body)] if any(made_in.get(value, number) != number for value, number in used_in) else parts
-
-
-def _once(task: TaskOp, body: Sequence[Operation]) -> scf.ForOp:
-    """`body` in a loop of one iteration, which ends with it: alone in the loop over layers it would be one pipeline for all."""
-    for op in body:
-        op.detach()
-    inside = _one_iteration(Builder(InsertPoint.before(task.terminator)))
-    for op in body:
-        inside.insert(op)
-    return loop_at(inside)
-
-
-def _one_iteration(builder: Builder) -> Builder:
-    """A new loop of one iteration, which drains."""
-    _, inside = loop_nest(builder, [Loop(1, 1)], ["once"])
-    DRAINS.put(loop_at(inside), None)
-    return inside
-
-
-def _over_layers(builder: Builder, count: int, body: Sequence[Operation] = ()) -> Block:
-    """The body of a new loop over `count` layers."""
-    lower, upper, step = (index_constant(builder, number) for number in (0, count, 1))
-    block = Block([*body, scf.YieldOp()], arg_types=[IndexType()])
-    block.args[0].name_hint = "layer"
-    builder.insert(scf.ForOp(lower, upper, step, [], block))
-    return block

@@ -91,9 +91,11 @@ class StackedArguments:
             case tensor.CollapseShapeOp():
                 fine = shape_of(op.src)[1:]  # of a layer
                 groups = [tuple(fine[index.value.data] for index in group) for group in op.reassociation]
-                self._replace(op, collapse_shape(op.src, ((self._count,), *groups)))
+                self._replace(op, collapse_shape(op.src, ((self._count,), *groups) if groups else ((self._count, *fine),)))
             case tensor.ExpandShapeOp():
-                self._replace(op, expand_shape(op.src, ((self._count,), *groups_of(op))))
+                groups = groups_of(op)  # none of what is one entry
+                entry = shape_of(op.result)
+                self._replace(op, expand_shape(op.src, ((self._count,), *groups) if groups else ((self._count, *entry),)))
             case tensor.ExtractSliceOp() if not (op.offsets or op.sizes or op.strides):
                 static = (op.static_offsets, op.static_sizes, op.static_strides)
                 offsets, sizes, strides = (list(each.get_values()) for each in static)

@@ -82,10 +82,18 @@ class Index {
   int line_;
 };
 
-// The words of one buffer that a launch has written. Nothing tells a reader when a write is acknowledged but the end of the launch.
+// The words of one buffer that a launch has written, by one task. A write is acknowledged before the task begins another loop: the
+// tool puts the response behind the loop that writes, and another loop behind that. Nothing else tells a reader.
 struct Written {
   const char *port = nullptr;   // none: nobody writes the buffer
-  std::vector<bool> words;
+  std::vector<std::uint32_t> words;   // the loop that wrote it, by number from 1; 0: nobody did
+  std::shared_ptr<std::uint64_t> loops;   // that the task which writes has begun
+
+  void write(std::int64_t at) {
+    if (loops != scheduler.current->loops) loops = scheduler.current->loops;
+    words[at] = std::uint32_t(*loops) + 1;
+  }
+  bool is_under_way(std::int64_t at) const { return words[at] != 0 && words[at] == std::uint32_t(*loops) + 1; }
 };
 
 // By buffer, of the launch under way.
@@ -160,10 +168,10 @@ class Words {
   }
 
  private:
-  // A word is written, or read: then no task may have written it in this launch.
+  // A word is written, or read: then it may not be on its way there.
   void note(std::int64_t at, Index index) const {
-    if (!std::is_const<Value_>::value) written_->words[at] = true;
-    else if (written_->words[at]) index.unacknowledged(port_, written_->port);
+    if (!std::is_const<Value_>::value) written_->write(at);
+    else if (written_->is_under_way(at)) index.unacknowledged(port_, written_->port);
   }
 
   const char *port_ = nullptr;   // none: a pointer to anything

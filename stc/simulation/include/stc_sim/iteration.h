@@ -18,6 +18,7 @@ inline LoopRun::LoopRun(const LoopSite &loop)
     : site(loop), clock(timing_of(loop, scheduler.current->path), scheduler.current->clock), outer_(scheduler.loop) {
   if (outer_ != nullptr) outer_->split_iteration();
   scheduler.loop = this;
+  ++*scheduler.current->loops;
 }
 
 inline LoopRun::~LoopRun() {
@@ -175,6 +176,7 @@ inline void LoopRun::commit_accesses() {
 inline LoopRun::LoopRun(const LoopSite &loop) : site(loop), outer_(scheduler.loop) {
   if (outer_ != nullptr) outer_->split_iteration();
   scheduler.loop = this;
+  ++*scheduler.current->loops;
 }
 
 inline LoopRun::~LoopRun() {

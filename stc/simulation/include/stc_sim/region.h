@@ -392,6 +392,7 @@ inline void Scheduler::finish_current() {
   Task *self = current;
   self->body.reset();
   self->done = true;
+  ++*self->loops;
   end_time(*self);
   for (Task *waiter = self->waiting_for_return; waiter != nullptr;) {
     Task *following = waiter->next_in_queue;

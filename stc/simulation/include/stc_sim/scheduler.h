@@ -43,6 +43,8 @@ struct Task {
   TaskClock clock;
   bool done = false;
   bool is_unit = false;               // a compute unit: only its own tasks do anything
+  // How many pipelined loops it has begun, and whether it has ended: one more. Outlives it.
+  std::shared_ptr<std::uint64_t> loops = std::make_shared<std::uint64_t>(0);
   Cycle asked_at = 0;                 // of the question it waits for an answer to
   Task **asks = nullptr;              // where the channel keeps who waits
 
