@@ -188,9 +188,6 @@ class PipelineOptions(ArgSpecConvertible):
         if self.layers > 1 and self.units == PipelineOptions.units:
             what = f"layers={self.layers} with units={self.units}"
             raise CompileError(what, accepted="a strategy for more units, such as units=memory")
-        if self.tokens_per_launch > 1 and self.layers == 1:
-            what = f"tokens-per-launch={self.tokens_per_launch} with layers=1"
-            raise CompileError(what, accepted="a launch of all layers and the head (--target decoder, or --stage token --layers N)")
         if read_quantisation(self.quantize).kv == BF16 and self.layers > 1:
             raise CompileError(f"layers={self.layers} with kv={BF16}", accepted="kv=f32 or kv=int8, or a launch for each layer")
         for name, decided in DECIDED_BY.items():

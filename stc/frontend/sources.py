@@ -238,11 +238,11 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     exported = export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
     if part.stage == TOKEN:
         end_layers(exported.module, "y")
-        return replace(exported, embedding=partial(_token_tables, model, index))
+        return replace(exported, embedding=partial(token_tables_of, model, index))
     return exported
 
 
-def _token_tables(model: CausalModel, layer: int) -> TokenTables:
+def token_tables_of(model: CausalModel, layer: int) -> TokenTables:
     """Of a model whose `layer` computes the next token; the vocabulary filled up as the head's is."""
     rows = model.embedding.tokens
     missing = -len(rows) % filled_multiple(model.vocabulary)

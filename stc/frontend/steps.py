@@ -37,11 +37,15 @@ def steps_as_one(model: ExportedModel, module: ModuleOp, steps: int, tables: Tok
     chain = _Chain(steps, tables, given, returned, model.again)
     draws = tuple(chain.reference(draw) for draw in model.references)
     example = draws[0]
-    added = {EMBEDDING: tables.tokens} | ({} if tables.positions is None else {POSITIONS: tables.positions})
+    parameters = {**model.parameters, **step_parameters(tables)}
     return replace(
-        model, module=module, inputs=example.inputs, parameters={**model.parameters, **added}, golden=example.golden,
-        draws=draws, again=chain.run,
+        model, module=module, inputs=example.inputs, parameters=parameters, golden=example.golden, draws=draws, again=chain.run
     )
+
+
+def step_parameters(tables: TokenTables) -> dict[str, np.ndarray]:
+    """What a launch of several steps has among its parameters beside those of layers and head."""
+    return {EMBEDDING: tables.tokens} | ({} if tables.positions is None else {POSITIONS: tables.positions})
 
 
 @dataclass(frozen=True)

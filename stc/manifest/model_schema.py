@@ -8,10 +8,10 @@ parameters of its own project.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from stc.manifest.schema import Order
+from stc.manifest.schema import LEFT_OUT, Order
 
 MODEL_VERSION = 5
 """Of this schema and of how parameters are packed."""
@@ -52,11 +52,13 @@ class LaunchCycles:
 
 @dataclass(frozen=True)
 class StageProject:
-    """An emitted project that computes `rows` rows a launch. `manifest`: its manifest.json.
+    """An emitted project that computes `rows` rows a launch; or `steps` rows, each of the token that the one before found.
+    `manifest`: its manifest.json.
 
-    `cycles`: of one launch, by ascending positions, with their origin in words; one entry where they do not depend on it, none
-    where nobody knows. `reads_all`: of a layer that reads all rows of its caches but for those of one launch, whose mask has the
-    columns of the launch's own rows behind them; they must be numbers. Others read those before the position, and nothing else.
+    `cycles`: of one launch, or step of one, by ascending positions, with their origin in words; one entry where they do not depend
+    on it, none where nobody knows. `reads_all`: of a layer that reads all rows of its caches but for those of one launch, whose
+    mask has the columns of the launch's own rows behind them; they must be numbers. Others read those before the position, and
+    nothing else.
     """
 
     folder: str
@@ -65,6 +67,7 @@ class StageProject:
     cycles: tuple[LaunchCycles, ...]
     origin: str
     reads_all: bool = False
+    steps: int = field(default=1, metadata=LEFT_OUT)
 
     @property
     def cycles_told(self) -> str:

@@ -140,6 +140,32 @@ class LanguageModel:
             launches[project.folder, position] += 1
         return {**found, "y": found["y"][:, count - 1 : count]}
 
+    @property
+    def steps(self) -> int:
+        """How many tokens a launch computes, each behind the one before."""
+        return self.manifest.kinds[self.manifest.layers[0].kind].stages[DECODE].steps
+
+    def follow(
+        self, text: Sequence[int], rows: int, caches: Caches, launches: Launches
+    ) -> tuple[int, np.ndarray, np.ndarray]:
+        """What a launch of several steps finds behind `text`, of which the caches have the first `rows`: the position of its first
+        step, and for each step the next token and the logits [steps, vocabulary]. Where it would go beyond the caches it begins
+        before `rows`, and writes some of these again."""
+        (layer,), (parameters,), (own,) = self.manifest.layers, self._parameters, caches
+        project = self.manifest.kinds[layer.kind].stages[DECODE]
+        begin = min(rows, self.manifest.max_seq - project.steps)
+        known = text[begin : begin + project.steps]
+        tokens = np.array([*known, *[-1] * (project.steps - len(known))], np.int64)
+        given = {name: table[begin:][: project.steps][:, None, None] for name, table in self._rows[layer.kind].items()}
+        inputs = {"tokens": tokens, POSITION: np.asarray(begin, np.int32), **given}
+        buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
+        found = self._accelerators[project.folder](inputs, {**parameters[DECODE], **buffers}, resident=own.keys())
+        launches[project.folder, begin] += 1
+        vocabulary = self.manifest.vocabulary
+        chosen = found["token"].reshape(-1)
+        logits = found["logits"].reshape(project.steps, -1)[:, :vocabulary]
+        return begin, np.where(chosen < vocabulary, chosen, 0), logits  # which is filled up, as in `head`
+
     def head(self, found: Outputs, launches: Launches) -> tuple[int, np.ndarray]:
         """The next token by the kernel's arg-max, and the logits, of what `forward` found."""
         outputs = found
@@ -164,9 +190,11 @@ class LanguageModel:
         total = 0.0
         projects = {project.folder: project for project in self.manifest.projects}
         for (folder, position), count in launches.items():
-            if (cycles := projects[folder].cycles_at(position)) is None:
+            steps = [projects[folder].cycles_at(position + step) for step in range(projects[folder].steps)]
+            known = [cycles for cycles in steps if cycles is not None]
+            if len(known) < len(steps):
                 return None
-            total += count * (cycles / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
+            total += count * (sum(known) / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
         return total
 
     def _layers(self, kind: LayerKind, stage: str) -> Accelerator:
@@ -263,21 +291,16 @@ class Generation:
             self.seconds += time.perf_counter() - begin
 
     def _run(self) -> Iterator[int]:
-        caches, random = self.model.caches(), np.random.default_rng(None if self.sample is None else self.sample.seed)
-        position, pending = 0, list(self.prompt)
+        random = np.random.default_rng(None if self.sample is None else self.sample.seed)
+        behind = _Behind(self.model, list(self.prompt), self.launched)
         for produced in range(1, self.max_new_tokens + 1):
-            while True:
-                count = self.model.chunk(len(pending), position)
-                found = self.model.forward(pending[:count], position, caches, self.launched)
-                position, pending = position + count, pending[count:]
-                if not pending:
-                    break
-            token, self.logits = self.model.head(found, self.launched)
+            found, self.logits = behind.next()
+            position = len(behind.text)
             if np.isnan(self.logits).any():
                 what = f"the logits behind position {position - 1} are no numbers"
                 raise CompileError(what, where=self.model.manifest.name, accepted="parameters and kernels that give finite ones")
             self.near_ties += margin(self.logits) < self.model.manifest.tolerance
-            token = token if self.sample is None else self.sample.token(self.logits, random)
+            token = found if self.sample is None else self.sample.token(self.logits, random)
             if produced == self.max_new_tokens:
                 self.finish = LENGTH
             elif token in self.end_tokens:
@@ -287,4 +310,40 @@ class Generation:
             yield token
             if self.finish is not None:
                 return
-            pending = [token]
+            behind.append(token)
+
+
+class _Behind:
+    """What `model` finds behind a text that grows: its caches have `_rows` tokens of it, and `_ahead` is what launches of several
+    steps found behind tokens that are not yet among it, each with its logits."""
+
+    def __init__(self, model: LanguageModel, text: list[int], launched: Launches):
+        self.text, self._model, self._launched = text, model, launched
+        self._caches, self._rows = model.caches(), 0
+        self._ahead: list[tuple[int, np.ndarray]] = []
+
+    def next(self) -> tuple[int, np.ndarray]:
+        """The largest token behind the text, and the logits."""
+        while not self._ahead:
+            if self._model.steps > 1:
+                self._follow()
+                continue
+            count = self._model.chunk(len(self.text) - self._rows, self._rows)
+            found = self._model.forward(self.text[self._rows :][:count], self._rows, self._caches, self._launched)
+            self._rows += count
+            if self._rows == len(self.text):
+                self._ahead.append(self._model.head(found, self._launched))
+        return self._ahead[0]
+
+    def append(self, token: int) -> None:
+        """The text goes on with `token`: what was found behind another one is worth nothing."""
+        found, _ = self._ahead.pop(0)
+        if token != found:
+            self._ahead.clear()
+            self._rows = len(self.text)
+        self.text.append(token)
+
+    def _follow(self) -> None:
+        begin, tokens, logits = self._model.follow(self.text, self._rows, self._caches, self._launched)
+        self._rows = begin + len(tokens)
+        self._ahead += zip(tokens[len(self.text) - 1 - begin :].tolist(), logits[len(self.text) - 1 - begin :], strict=True)

@@ -155,6 +155,9 @@ class ModelStages:
             what = f"--head {BEHIND_LAYERS} with {len(self.launches)} launches of layers and {rows} rows of a prompt"
             accepted = f"--layers {len(self.model.layer_kinds)} --rows 1, or --head {APART}"
             raise CompileError(what, where=source.name, accepted=accepted)
+        if self.has_head and (steps := request.options.tokens_per_launch) > 1:
+            what = f"--tokens-per-launch {steps} with the head in a launch of its own"
+            raise CompileError(what, where=source.name, accepted=f"--head {BEHIND_LAYERS}, with all layers in one launch")
         self.firsts = {kind: self.model.layer_kinds.index(kind) for kind in self.model.layer_kinds}
         self.names = [stage_name(stage, kind) for kind in self.firsts for stage in self.rows_of]
         self.names += [HEAD] if self.has_head else []
@@ -300,7 +303,8 @@ class _Compiler:
         rows = start.request.seq
         cycles = _cycles(report, self._model.max_seq - rows)
         reads_all = not sized and stage in (PREFILL, DECODE)
-        project = StageProject(name, rows, stored, cycles, origin, reads_all)
+        steps = max(kernel.steps for kernel in manifest.kernels)
+        project = StageProject(name, rows, stored, cycles, origin, reads_all, steps)
         design = design_of(start.model.module.clone(), self._platform)  # the one that was checked and emitted
         fit = fit_of(replace(start.options, budget=PLAN), report["resources"]["total"], report["memory_ports"], None)
         return _Stage(project, manifest, design, fit.emitted)
@@ -330,7 +334,8 @@ class _Compiler:
         self._progress(f"packing layer {layers[-1]} of {len(self._model.layer_kinds)}")
         from stc.frontend.arrays import to_numpy
         from stc.frontend.eager_run import module_state
-        from stc.frontend.sources import filled_multiple
+        from stc.frontend.sources import filled_multiple, token_tables_of
+        from stc.frontend.steps import step_parameters
 
         def words() -> Iterator[bytes]:
             states = [module_state(self._model.layer(index)) for index in layers]
@@ -339,6 +344,8 @@ class _Compiler:
             if not self._stages.has_head:
                 head, _ = self._model.head(filled_multiple(self._model.vocabulary))
                 parameters |= {name: to_numpy(value, name) for name, value in module_state(head).items()}
+            if self._request.options.tokens_per_launch > 1:
+                parameters |= step_parameters(token_tables_of(self._model, layers[0]))
             return packed_words(packed, parameters)
 
         decides = [[asdict(parameter.recipe), encode(parameter.layout)] for parameter in packed]

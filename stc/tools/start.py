@@ -68,6 +68,9 @@ def with_tables(options: PipelineOptions, model: ExportedModel) -> PipelineOptio
     """`options`, with what `model` says of the tables that a launch of several tokens looks up."""
     if options.tokens_per_launch == 1:
         return options
+    if options.layers == 1:
+        what = f"--tokens-per-launch {options.tokens_per_launch} with one layer in a launch"
+        raise CompileError(what, accepted="all layers and the head (--target decoder, or --stage token --layers N --units memory)")
     positions = token_tables(model, options.tokens_per_launch).positions
     return replace(options, position_rows=0 if positions is None else len(positions))
 
