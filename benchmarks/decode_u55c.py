@@ -5,7 +5,8 @@
 A row is a model that writes some tokens behind a prompt. It is compiled as by `stc compile --target decoder`, once for all of its
 lengths: all layers and the head in one launch, on one array; or as many layers in a launch as are alike, and the head in one of its
 own, each within its part of the plan's budget, since one binary has both. The emitted C++ is run with time, with every layer of a
-launch: at the first position, in the middle, and at the last, between which cycles are taken to lie on lines. A token takes the
+launch: at the first position, in the middle, and at the last, between which cycles are taken to lie on lines. *By 4*: a launch
+computes so many tokens, each behind the one before, and those behind the last that is asked for cost time, too. A token takes the
 cycles of all launches, and what each costs, as the platform says. The prompt goes through the same designs, token by token; a head
 of its own is left out but for the last. *Asked* is what the project wants. Bytes are what crosses memory ports, counted in the
 emitted loops, zeros that fill up groups and rows among them; shares are of 460 GB/s, the card's peak, and of the 425 GB/s that were
@@ -22,6 +23,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,7 @@ PEAK, SUSTAINED = 460e9, 425e9
 
 FORMAT = "bits=4,group=128,activations=group,kv=int8,attention=int8"
 COLUMNS = (
-    "model, prompt and tokens", "format", "layers of a launch", "cycles of a launch at the first, middle, last position",
+    "model, prompt and tokens", "format", "layers, tokens of a launch", "cycles of a launch at the first, middle, last position",
     "of the head", "launches", *(f"tokens per second at {clock} MHz" for clock in CLOCKS), "asked",
     f"ms to the first token at {CLOCKS[0]} MHz", "bytes of a token", "of 460, 425 GB/s", "DSP, LUT, BRAM18, URAM",
     "seconds to compile", "measured on",
@@ -68,24 +70,36 @@ class Case:
     tokens: int
     asked: int | None = None
     quantize: str = FORMAT
+    steps: int = 1
+    """Tokens of a launch, each behind the one before."""
 
     @property
     def positions(self) -> tuple[int, int, int]:
-        """At which the second token is made, one in the middle, and the last."""
-        last = self.prompt + self.tokens - 2  # the first token comes from the prompt's own pass
-        return self.prompt, (self.prompt + last) // 2, last
+        """At which the launch that makes the second token begins, one in the middle, and the last."""
+        first = self.prompt  # the first token comes from the prompt's own pass
+        last = first + (self.launches - 1) * self.steps
+        return first, first + (self.launches - 1) // 2 * self.steps, min(last, self.prompt + self.tokens - self.steps)
 
     @property
     def of_prompt(self) -> tuple[int, int, int]:
-        """The first position of the prompt, one in the middle, and the last."""
-        return 0, (self.prompt - 1) // 2, self.prompt - 1
+        """The same of the prompt's launches."""
+        count = ceil(self.prompt / self.steps)
+        return 0, (count - 1) // 2 * self.steps, (count - 1) * self.steps
+
+    @property
+    def launches(self) -> int:
+        """For all tokens but the first; steps behind the last are made, too."""
+        return ceil((self.tokens - 1) / self.steps)
 
 
+FOUR = 4
 LENGTHS = (32, 64, 128, 256)
 CASES: Mapping[str, Case] = {
     "gpt2-tiny [16:16]": Case("gpt2-tiny", 16, 16),
     **{f"gpt2-medium [{length}:{length}]": Case("gpt2-medium", length, length, asked)
        for length, asked in ((32, None), (64, None), (128, 1560), (256, 1450))},
+    **{f"gpt2-medium [{length}:{length}] by {FOUR}": Case("gpt2-medium", length, length, asked, steps=FOUR)
+       for length, asked in ((32, None), (64, None), (128, 1900), (256, 1750))},
     **{f"{model} [{length}:{length}]": Case(model, length, length, asked if length == 128 else None)
        for model, asked in (("qwen2.5-0.5b", 1335), ("tinyllama-1.1b", 637), ("gemma3-1b", 660)) for length in LENGTHS},
     **{f"{model}-tiny [16:16]": Case(f"{model}-tiny", 16, 16) for model in ("qwen2.5-0.5b", "tinyllama-1.1b", "gemma3-1b")},
@@ -95,7 +109,7 @@ CASES: Mapping[str, Case] = {
 @dataclass(frozen=True)
 class Row:
     """What was measured: `launch`, the cycles of the mean launch of `layers` layers at each of the case's positions, `prompt` at
-    those of its prompt, `launches` of them for a token, `head` the cycles of a head in a launch of its own, 0 where it follows the
+    those of its prompt, `launches` of them for a step of tokens, `head` the cycles of a head in a launch of its own, 0 where it follows the
     layers, and bytes that a token moves."""
 
     design: str
@@ -112,7 +126,13 @@ class Row:
     @property
     def cycles(self) -> float:
         """Of a token, on the average of all positions."""
-        return self.launches * _mean(self.launch) + self.head
+        return (self.launches * _mean(self.launch) + self.head) * self._share
+
+    @property
+    def _share(self) -> float:
+        """Of what launches take, a token's: 1 where each computes one."""
+        case = CASES[self.design]
+        return case.launches / (case.tokens - 1)
 
     @property
     def heads(self) -> int:
@@ -121,11 +141,11 @@ class Row:
 
     def tokens_per_second(self, clock: float) -> float:
         """With all launches."""
-        return 1e6 / (self.cycles / clock + (self.launches + self.heads) * PLATFORM.launch_us)
+        return 1e6 / (self.cycles / clock + (self.launches + self.heads) * self._share * PLATFORM.launch_us)
 
     def first_token(self, clock: float) -> float:
-        """Milliseconds: the prompt's tokens one by one, and the head."""
-        launches = CASES[self.design].prompt * self.launches
+        """Milliseconds: the prompt's tokens one after the other, and the head."""
+        launches = ceil(CASES[self.design].prompt / CASES[self.design].steps) * self.launches
         return ((launches * _mean(self.prompt) + self.head) / clock + (launches + self.heads) * PLATFORM.launch_us) / 1e3
 
 
@@ -148,12 +168,12 @@ class _Accelerator:
 
 
 @cache
-def _accelerator(model: str, quantize: str) -> _Accelerator:
+def _accelerator(model: str, quantize: str, steps: int) -> _Accelerator:
     """Compiled for the longest of the model's cases; kept as long as the program runs."""
-    begin, folder = time.perf_counter(), Path(_FOLDERS.name) / f"{model} {quantize}"
+    begin, folder = time.perf_counter(), Path(_FOLDERS.name) / f"{model} {quantize} {steps}"
     max_seq = max(case.prompt + case.tokens for case in CASES.values() if case.model == model)
     source = find_language_model(model, max_seq=max_seq, seed=0, weights=None)
-    options = PipelineOptions(**with_target({"quantize": quantize}, DECODER, ()))
+    options = PipelineOptions(**with_target({"quantize": quantize, "tokens_per_launch": steps}, DECODER, ()))
     asked = model_request(model, max_seq, None, 0, options, DECODER)
     stages = ModelStages(for_layers(asked, source.model.layer_kinds), source)
 
@@ -187,7 +207,7 @@ def measure(name: str) -> Row:
     """Run the designs of a case's model, compiled if they are not yet."""
     case = CASES[name]
     at = measured_at().removeprefix("Measured on ").removesuffix(".")
-    made = _accelerator(case.model, case.quantize)
+    made = _accelerator(case.model, case.quantize, case.steps)
     launches = sum(count for count, _ in made.kinds)
 
     def mean_launch(position: int) -> float:
@@ -223,7 +243,7 @@ def _cells(row: Row) -> list[str]:
     taken = " ".join(f"{row.resources[name]:,}" for name in ("dsp", "lut", "bram18", "uram"))
     cycles = " ".join(f"{each:,.0f}" for each in row.launch)
     head = f"{row.head:,}" if row.heads else ""
-    return [row.design, f"`{case.quantize}`", str(row.layers), cycles, head, str(row.launches + row.heads),
+    return [row.design, f"`{case.quantize}`", f"{row.layers} {case.steps}", cycles, head, str(row.launches + row.heads),
             *(f"{each:.1f}" for each in speeds), asked, f"{row.first_token(CLOCKS[0]):.1f}", f"{row.bytes:,}", shares, taken,
             str(row.seconds), row.measured]
 
