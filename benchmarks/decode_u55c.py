@@ -109,8 +109,8 @@ CASES: Mapping[str, Case] = {
 @dataclass(frozen=True)
 class Row:
     """What was measured: `launch`, the cycles of the mean launch of `layers` layers at each of the case's positions, `prompt` at
-    those of its prompt, `launches` of them for a step of tokens, `head` the cycles of a head in a launch of its own, 0 where it follows the
-    layers, and bytes that a token moves."""
+    those of its prompt, `launches` of them for a token, or as many as a launch computes, `head` the cycles of a head in a launch of
+    its own, 0 where it follows the layers, and bytes that a token moves."""
 
     design: str
     layers: int

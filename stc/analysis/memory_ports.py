@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from math import inf, prod
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import tensor_bytes
+from stc.analysis.loops import constant_bounds, enclosing_loops
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.dialects.facts import STEPS
 from stc.dialects.itensor import SymbolType
 
 
@@ -68,7 +72,28 @@ def _units(port: Iterable[SSAValue]) -> set[str | None]:
 
 
 def _bytes(port: list[SSAValue]) -> int:
-    return sum(tensor_bytes(memory.type) for memory in port)
+    """What is moved through a port: of a table that is looked up no more than a step reads of it."""
+    return sum(_moved(memory) for memory in port)
+
+
+def _moved(memory: SSAValue) -> int:
+    whole = tensor_bytes(memory.type)
+    users = [use.operation.body.block.args[use.index] for use in memory.uses if isinstance(use.operation, TaskOp)]
+    reads = [[use.operation for use in port.uses] for port in users]
+    if len(reads) != 1 or not all(isinstance(read, memref.LoadOp) and STEPS.on(_outermost(read)) for read in reads[0]):
+        return whole
+    words = memory.type.get_shape()[0] if isa(memory.type, MemRefType) else 1
+    return int(min(whole, sum(map(_times, reads[0])) * whole / words))
+
+
+def _outermost(op: Operation) -> Operation:
+    return next(iter(enclosing_loops(op)), op)
+
+
+def _times(op: Operation) -> float:
+    """How often it runs in a step; often, where that is known in a launch."""
+    trips = [1 if STEPS.on(loop) else bounds.trip if (bounds := constant_bounds(loop)) else inf for loop in enclosing_loops(op)]
+    return prod(trips)
 
 
 def _word(memory: SSAValue) -> object:

@@ -68,6 +68,8 @@ def request_of(said: ProvenanceAttr, asked: CompileRequest) -> CompileRequest:
     for name, attribute in said.request.data.items():
         if not isinstance(attribute, MODEL_FIELDS[name]):
             raise CompileError(f"{PROVENANCE} says {name} = {attribute}", accepted=_KINDS[MODEL_FIELDS[name]])
+    if (sized := known.get("run_time_sizes")) is not None:
+        known["run_time_sizes"] = bool(sized)  # as a manifest spells it
     retained = {name: known.get(name) for name in MODEL_FIELDS if name not in asked.given}
     own = {field.name: getattr(asked.options, field.name) for field in fields(PipelineOptions) if field.name in asked.given}
     options = replace(read_options(said.pipeline.data), **own)

@@ -110,15 +110,15 @@ class RepeatSteps(ModulePass):
         kernels = [found for found in op.walk() if isinstance(found, KernelOp)]
         if len(kernels) != 1:
             raise CompileError(f"{len(kernels)} kernels", where=self.name, accepted="one kernel")
-        _Repetition(kernels[0], self).run()
+        _Repetition(op, kernels[0], self).run()
         erase_dead_ops(op)
 
 
 class _Repetition:
-    def __init__(self, kernel: KernelOp, asked: RepeatSteps):
+    def __init__(self, module: ModuleOp, kernel: KernelOp, asked: RepeatSteps):
         function = kernel.parent_op()
         assert isinstance(function, func.FuncOp)
-        self._kernel, self._function, self._asked, self._count = kernel, function, asked, asked.count
+        self._module, self._kernel, self._function, self._asked, self._count = module, kernel, function, asked, asked.count
         self._where = f"{RepeatSteps.name} @{kernel.sym_name.data}"
         self._arguments = StackedArguments(function, kernel, asked.count, self._where)
         self._new: list[TaskOp] = []
@@ -192,8 +192,8 @@ class _Repetition:
             raise CompileError(what, where=self._where, accepted="one of its results")
         memory = self._kernel.terminator.arguments[self._kernel.outputs.index(unpack.stripes[0])]
         stores = [use.operation for use in memory.uses if isinstance(use.operation, TaskOp)]
-        streams = [value for store in stores for value in store.ins if isinstance(value.type, StreamType)]
-        if len(stores) != 1 or len(streams) != 1 or streams[0].type.element_type != VectorType(i64, [1]):
+        tokens = [value.type.element_type for store in stores for value in store.ins if isinstance(value.type, StreamType)]
+        if len(stores) != 1 or tokens != [VectorType(i64, [1])]:
             what = f"'{self._asked.token}' is not stored as one i64"
             raise CompileError(what, where=self._where, accepted="what an arg-max finds")
         return stores[0]
@@ -260,7 +260,7 @@ class _Repetition:
             what = f"{len(kernel.symbols)} scalars, of which one says the position"
             raise CompileError(what, where=self._where, accepted="one")
         (out,) = load.outs
-        assert isinstance(found.owner, CreateOp)
+        assert isinstance(found.owner, CreateOp) and isinstance(found.type, StreamType) and unit is not None
         found.owner.detach()
         Rewriter.insert_op(found.owner, InsertPoint.before(load))  # it comes back
         passed_on = CreateOp(names.fresh(f"{self._asked.token}_found"), found.type, 1, 1)
@@ -272,10 +272,7 @@ class _Repetition:
         body.fill(load, port)
         Rewriter.erase_op(load)
         without_operands(kernel, [argument for argument in kernel.arguments if argument is memory])
-        for op in list(self._function.body.block.ops):
-            if isinstance(op, PackOp) and not any(stripe.uses for stripe in op.stripes):
-                Rewriter.erase_op(op)
-        erase_dead_ops(self._function)
+        erase_dead_ops(self._module)
         self._without_argument(x)
         self._new.append(embed)
 
@@ -289,6 +286,7 @@ class _Repetition:
         stream = load_operand(self._kernel, pack.result, layout)
         task = next(use.operation for use in stream.uses)
         assert isinstance(task, TaskOp)
+        assert load.unit is not None
         task.unit = load.unit
         for loop in [op for op in task.walk() if isinstance(op, scf.ForOp)]:
             STEPS.put(loop, None)
@@ -301,6 +299,7 @@ class _Repetition:
 
     def _table(self, name: str, rows: int, kind: TensorType, at: int, word: MemRefType) -> SSAValue:
         """The memory of a new parameter with `rows` rows, each of the words of the input that it is in place of."""
+        assert isa(word.element_type, VectorType)
         shape = [rows, prod(kind.get_shape())]
         argument = self._with_argument(name, TensorType(kind.element_type, shape), is_parameter=True, at=at)
         lanes = word.element_type.get_shape()[0]
@@ -456,7 +455,7 @@ class _EmbedBody:
         """What `load` did, with the words of a row in place of those of its port."""
         load.output_ports[0].replace_all_uses_with(out)
         for access in [use.operation for use in port.uses]:
-            assert isinstance(access, memref.LoadOp)
+            assert isinstance(access, memref.LoadOp) and isa(access.res.type, VectorType)
             here, (word,) = Builder(InsertPoint.before(access)), access.indices
             if held is None or positions is None or at is None:
                 made: SSAValue = here.insert(memref.LoadOp.get(table, [total(here, [first_word, word])])).res
