@@ -21,7 +21,19 @@ from stc.quantisation.formats import F32
 from stc.runtime.devices import CSIM, XRT
 from stc.tools.compile_options import budget_of, given_options
 from stc.tools.consoles import messages, output
-from stc.tools.options import AsJson, Budget, DType, MaxSequence, Quantize, Rows, Seed, Small, Target, Weights
+from stc.tools.options import (
+    AsJson,
+    Budget,
+    DType,
+    MaxSequence,
+    Quantize,
+    Rows,
+    Seed,
+    Small,
+    Target,
+    TokensPerLaunch,
+    Weights,
+)
 from stc.tools.request import STAGES, with_dtype
 from stc.tools.stages import CHECK_FAILED
 from stc.tools.targets import with_target
@@ -54,6 +66,7 @@ def generate_command(
     small: Small = False,
     target: Target = STAGES,
     layers: Annotated[int, typer.Option(help="Layers of a launch: a number that divides the model's.", min=1)] = 1,
+    tokens_per_launch: TokensPerLaunch = 1,
     dtype: DType = F32,
     quantize: Quantize = "",
     weights: Weights = None,
@@ -76,6 +89,7 @@ def generate_command(
     opened = _device(device, xclbin, Path(model))
     said = given_options(ctx)
     own = {"rows": rows, "quantize": quantize, "budget": budget_of(ctx, budget, small=small), "layers": layers}
+    own["tokens_per_launch"] = tokens_per_launch
     own["units"] = PipelineOptions.units if layers == 1 else "memory"
     chosen = with_dtype(PipelineOptions(**with_target(own, target, said)), dtype)
     request = model_request(model, max_seq, weights, seed, chosen, target, said)
@@ -242,8 +256,8 @@ def _folder(request: CompileRequest, out: Path | None, asked: _Asked) -> Generat
     path, options = Path(request.model), request.options
     if (path / MODEL).is_file():
         named = request.max_seq is not None or request.weights is not None or request.target != STAGES
-        if named or out is not None or options.quantize or options.layers > 1:
-            accepted = "no --max-seq, --weights, --dtype, --quantize, --target, --layers or --out"
+        if named or out is not None or options.quantize or options.layers > 1 or options.tokens_per_launch > 1:
+            accepted = "no --max-seq, --weights, --dtype, --quantize, --target, --layers, --tokens-per-launch or --out"
             raise CompileError("the model is compiled already", where=request.model, accepted=accepted)
         yield path
         return
