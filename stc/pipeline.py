@@ -280,7 +280,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     layers = (_with_options(REPEAT_LAYERS, f"count={options.layers}", words),) if options.layers > 1 else ()
     table = f"positions={options.position_rows}" if options.position_rows else ""
     count = f"count={options.tokens_per_launch} {on}"
-    steps = (_with_options("repeat-steps", count, table, words),) if options.tokens_per_launch > 1 else ()
+    steps = (_with_options("repeat-steps", count, table),) if options.tokens_per_launch > 1 else ()
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f"share-ports{{{on}{turns}{repeated}}}"
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())

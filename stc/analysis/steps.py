@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from xdsl.builder import Builder
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.rewriter import InsertPoint
 
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.facts import STEPS
-from stc.transforms.index_constant import index_constant
 
 
 def one_step(module: ModuleOp) -> ModuleOp:
@@ -22,5 +21,6 @@ def one_step(module: ModuleOp) -> ModuleOp:
         if isinstance(op, KernelOp):
             op.steps = 1
         elif isinstance(op, scf.ForOp) and STEPS.on(op):
-            op.operands[1] = index_constant(Builder(InsertPoint.before(op)), 1)
+            one = arith.ConstantOp(IntegerAttr(1, IndexType()))
+            op.operands[1] = Builder(InsertPoint.before(op)).insert(one).result
     return copy

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import networkx as nx
-from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, SSAValue
 
@@ -15,7 +14,7 @@ from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.facts import PORTS, SHARED
-from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, MergeOp, SymbolType
+from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, MergeOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
@@ -29,16 +28,6 @@ def units_of(op: Operation) -> dict[str, str]:
     """The compute unit of each task in `op`, by name; none where kernels are one unit each."""
     tasks = (task for task in op.walk() if isinstance(task, TaskOp))
     return {task.sym_name.data: task.unit for task in tasks if task.unit is not None}
-
-
-def is_started(task: TaskOp) -> bool:
-    """Whether a task at the stream level makes the host start its unit: it has a memory port, or takes a scalar."""
-    return any(isinstance(value.type, MemRefType | SymbolType) for value in (*task.ins, *task.outs))
-
-
-def started_units(kernel: KernelOp) -> set[str]:
-    """The compute units of a kernel that the host starts; the others run by themselves."""
-    return {task.unit for task in tasks_of(kernel) if task.unit is not None and is_started(task)}
 
 
 def channels_of(kernel: KernelOp) -> list[CreateOp | BufferOp]:

@@ -9,9 +9,8 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType, TensorType, VectorType
 from xdsl.ir import Attribute, SSAValue
 
-from stc.analysis.task_graph import started_units, tasks_of
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
+from stc.dialects.dataflow import KernelOp, PackOp, TaskOp, UnpackOp
 from stc.dialects.dataflow.in_place import Place
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import AdvanceOp, IndexSymbolOp, ItensorType, SizeOp, SymbolType
@@ -130,8 +129,8 @@ def _runs(op: KernelOp) -> dict[str, int]:
     """How often tasks run whose units nobody starts, where a launch computes several steps."""
     if op.steps == 1:
         return {}
-    started = started_units(op)
-    return {task.sym_name.data: op.steps for task in tasks_of(op) if task.unit not in started}
+    tasks = [task for task in op.body.block.ops if isinstance(task, TaskOp)]
+    return {task.sym_name.data: op.steps for task in tasks if task.unit not in op.started}
 
 
 def _symbol_values(op: KernelOp, operands: Sequence[Any]) -> dict[str, int]:

@@ -40,7 +40,7 @@ def _with(manifest: Manifest, values: Mapping[str, int] | None, chosen: Callable
             raise CompileError(what, accepted=", ".join(maxima) or "none: all its sizes are known at compile time")
         if not 0 <= value <= maxima[name]:
             raise CompileError(f"scalar '{name}' is {value}", accepted=f"a value from 0 to {maxima[name]}")
-    if not maxima:
+    if not maxima and all(kernel.steps == 1 for kernel in manifest.kernels):
         return manifest
     at = maxima | given
     steps = {

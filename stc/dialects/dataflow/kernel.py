@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IndexType,
     IntegerAttr,
+    MemRefType,
     NoneAttr,
     StringAttr,
     SymbolNameConstraint,
@@ -113,6 +114,13 @@ class KernelOp(IRDLOperation):
         """The compute units that it is built as: its own name where it is one."""
         tasks = (op for op in self.body.block.ops if isinstance(op, TaskOp))
         return tuple(dict.fromkeys(task.unit or self.sym_name.data for task in tasks))
+
+    @property
+    def started(self) -> set[str]:
+        """The compute units that the host starts, with a memory port or a scalar of their own; the others run by themselves."""
+        taking = (MemRefType, SymbolType)
+        tasks = (op for op in self.body.block.ops if isinstance(op, TaskOp) and op.unit is not None)
+        return {task.unit or "" for task in tasks if any(isinstance(value.type, taking) for value in (*task.ins, *task.outs))}
 
     @property
     def dies(self) -> dict[str, int]:

@@ -25,11 +25,10 @@ from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from stc.analysis.kernel_memory import bits_of
-from stc.analysis.task_graph import started_units, task_graph, tasks_of, units_of
-from stc.design_space.parallelism import PORT_BITS
+from stc.analysis.task_graph import task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp, UnpackOp, YieldOp
 from stc.dialects.facts import DRAINS, LABEL, NAME, PARAMETER, PIPELINE, STEPS
@@ -41,16 +40,17 @@ from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Loop
 from stc.network.units import complaint_about
 from stc.platforms.platform import load_platform
-from stc.transforms.dataflow.pack_interfaces import packed_type
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.generics import shape_of
+from stc.transforms.linalg.reshapes import expand_shape
 from stc.transforms.stream.hls_directives import direct
 from stc.transforms.stream.kernel_operands import with_operand, without_operands
 from stc.transforms.stream.loops import before_terminator, loop_at, loop_nest, total
 from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import symbols_of
 from stc.transforms.stream.repeated_bodies import offset, once, one_iteration, repeated_block, repeated_ops, stack_ports
-from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
+from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory, stacked_order
 
 TOKENS, EMBEDDING, POSITIONS = "tokens", "embedding", "positions"
 """What a launch of several steps takes in place of the first layer's input: a number for each step, negative where it is that of
@@ -78,7 +78,7 @@ class RepeatSteps(ModulePass):
     * `input` (default x), `token` (default token): what the embedding's row is called, and the result that is the next token.
     * `vocabulary`: rows of the table, 0 (default) for as many as the result `logits` has entries; `positions`: of the table that is
       added, 0 (default) where there is none.
-    * `port-bits` (default 512), `platform` (default u55c): whose cycle new loops are scheduled for.
+    * `platform` (default u55c): whose cycle new loops are scheduled for.
 
     Accepted: one kernel of several units, of which the host does not start all; one task that reads the input, one that stores the
     token.
@@ -99,7 +99,6 @@ class RepeatSteps(ModulePass):
     token: str = "token"
     vocabulary: int = 0
     positions: int = 0
-    port_bits: int = PORT_BITS
     platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -125,6 +124,7 @@ class _Repetition:
         self._vocabulary = asked.vocabulary or self._entries_of("logits")
 
     def run(self) -> None:
+        self._require_room()
         started = self._started()
         load, store = self._load_of_input(), self._store_of_token()
         self._stack(load)
@@ -142,19 +142,36 @@ class _Repetition:
         if complaint := complaint_about(task_graph(self._kernel), units_of(self._kernel)):
             raise CompileError(complaint, where=self._where, accepted="units that are acyclic inside")
 
+    def _require_room(self) -> None:
+        """The steps have positions, and the inputs that are new names."""
+        for symbol in self._kernel.symbols:
+            if self._count > symbol.maximum + 1:
+                what = f"{self._count} steps, and {symbol.name} is at most {symbol.maximum}"
+                raise CompileError(what, where=self._where, accepted=f"1 to {symbol.maximum + 1} steps")
+            if 0 < self._asked.positions <= symbol.maximum:
+                what = f"positions is {self._asked.positions}, and {symbol.name} is at most {symbol.maximum}"
+                raise CompileError(what, where=self._where, accepted=f"{symbol.maximum + 1} rows at least, or 0 for no table")
+        for name in (TOKENS, EMBEDDING, POSITIONS):
+            if name in self._names():
+                raise CompileError(f"there is an input '{name}'", where=self._where, accepted="inputs of other names")
+
+    def _names(self) -> list[str | None]:
+        entries = self._function.arg_attrs
+        return [NAME.of(entry) for entry in entries.data] if entries is not None else []
+
     # What there is ------------------------------------------------------------------------------------------------------
 
     def _started(self) -> set[str]:
         """The units that the host starts."""
-        units, started = {task.unit for task in tasks_of(self._kernel)}, started_units(self._kernel)
+        units, started = {task.unit for task in tasks_of(self._kernel)}, self._kernel.started
         if None in units or not started or units == started:
-            what = f"{len(units)} compute unit{'s' if len(units) > 1 else ''}, of which the host starts {len(started) or 'all'}"
+            said = "all" if None in units or units == started else len(started)
+            what = f"{len(units)} compute unit{'s' if len(units) > 1 else ''}, of which the host starts {said}"
             raise CompileError(what, where=self._where, accepted="units of which some have no memory ports (--units memory)")
         return started
 
     def _argument(self) -> BlockArgument:
-        entries = self._function.arg_attrs
-        names = [NAME.of(entry) for entry in entries.data] if entries is not None else []
+        names = self._names()
         if self._asked.input not in names:
             raise CompileError(f"no input '{self._asked.input}'", where=self._where, accepted="the name of the embedding's row")
         return self._function.body.block.args[names.index(self._asked.input)]
@@ -178,6 +195,10 @@ class _Repetition:
         if len(tasks) != 1 or len(tasks[0].outs) != 1:
             what = f"{len(tasks)} tasks read '{self._asked.input}'"
             raise CompileError(what, where=self._where, accepted="one, with one stream, as repeat-layers makes it")
+        memories = [port for port in tasks[0].input_ports if isinstance(port.type, MemRefType)]
+        if len(memories) != 1 or not all(isinstance(use.operation, memref.LoadOp) for use in memories[0].uses):
+            what = f"task @{tasks[0].sym_name.data} reads more than '{self._asked.input}', or in another way than word by word"
+            raise CompileError(what, where=self._where, accepted="one memory, read by memref.load")
         return tasks[0]
 
     def _store_of_token(self) -> TaskOp:
@@ -252,9 +273,11 @@ class _Repetition:
         assert isa(port.type, MemRefType) and isa(port.type.element_type, VectorType) and isa(x.type, TensorType)
         words, lanes = port.type.get_shape()[0], port.type.element_type.get_shape()[0]
         given = self._load_tokens(at, load)
-        tables = [self._table(EMBEDDING, self._vocabulary, x.type, at + 1, port.type)]
+        pack = kernel.inputs[kernel.arguments.index(memory)].owner
+        assert isinstance(pack, PackOp)
+        tables = [self._table(EMBEDDING, self._vocabulary, pack, at + 1)]
         if self._asked.positions:
-            tables.append(self._table(POSITIONS, self._asked.positions, x.type, at + 2, port.type))
+            tables.append(self._table(POSITIONS, self._asked.positions, pack, at + 2))
         scalars = list(kernel.symbols.values())[:1] if self._asked.positions else []
         if self._asked.positions and len(kernel.symbols) != 1:
             what = f"{len(kernel.symbols)} scalars, of which one says the position"
@@ -297,21 +320,24 @@ class _Repetition:
         self._new.append(task)
         return stream
 
-    def _table(self, name: str, rows: int, kind: TensorType, at: int, word: MemRefType) -> SSAValue:
-        """The memory of a new parameter with `rows` rows, each of the words of the input that it is in place of."""
-        assert isa(word.element_type, VectorType)
-        shape = [rows, prod(kind.get_shape())]
-        argument = self._with_argument(name, TensorType(kind.element_type, shape), is_parameter=True, at=at)
-        lanes = word.element_type.get_shape()[0]
-        entries = shape[1] // word.get_shape()[0] if shape[1] % word.get_shape()[0] == 0 else lanes
-        layout = ItensorType.from_order(row_major(tuple(shape), (1, entries)), kind.element_type)
-        packed = packed_type(layout, lanes * bits_of(kind.element_type))
-        if packed != TensorType(word.element_type, [rows * word.get_shape()[0]]):
-            what = f"rows of {shape[1]} entries lie in {packed}, and those of the input in {word}"
-            raise CompileError(what, where=self._where, accepted="rows of whole words")
-        pack = Builder(InsertPoint.before(self._kernel)).insert(PackOp(argument, layout, packed))
-        pack.result.name_hint = name
-        return with_operand(self._kernel, pack.result, MemRefType(packed.element_type, packed.get_shape()))
+    def _table(self, name: str, rows: int, row: PackOp, at: int) -> SSAValue:
+        """The memory of a new parameter with `rows` rows, each of which lies as the input does, which is packed by `row`."""
+        shape, word = shape_of(row.source), row.result.type
+        assert isa(row.source.type, TensorType) and isa(word, TensorType)
+        kind = TensorType(row.source.type.element_type, [rows, prod(shape)])
+        argument = self._with_argument(name, kind, is_parameter=True, at=at)
+        builder = Builder(InsertPoint.before(self._kernel))
+        tensors = builder.insert(expand_shape(argument, ((rows,), (*shape,)))).results[0]
+        layout = ItensorType.from_order(stacked_order(row.layout.order, rows), row.layout.element_type)
+        pack = PackOp(tensors, layout, TensorType(word.element_type, [rows * word.get_shape()[0]]))
+        try:
+            pack.verify_()
+        except VerifyException as error:
+            what = f"words of a row of '{self._asked.input}' are not apart from those of the next ({error})"
+            raise CompileError(what, where=self._where, accepted="rows of whole words") from None
+        builder.insert(pack).result.name_hint = name
+        assert isa(pack.result.type, TensorType)
+        return with_operand(self._kernel, pack.result, MemRefType(pack.result.type.element_type, pack.result.type.get_shape()))
 
     # Tasks --------------------------------------------------------------------------------------------------------------
 
@@ -370,7 +396,7 @@ class _Repetition:
         self._new.append(relay)
 
     def _unit_without_ports(self) -> str:
-        started = started_units(self._kernel)
+        started = self._kernel.started
         return next(task.unit for task in tasks_of(self._kernel) if task.unit is not None and task.unit not in started)
 
 
