@@ -663,3 +663,21 @@ dataflow.kernel @k() dies (@array = 1) {
     %0 = stream.read %in : !S
   }
 }
+
+// -----
+
+// expected-error @below {{computes 0 steps, expected one at least}}
+dataflow.kernel @k() steps 0 {
+}
+
+// -----
+
+// expected-error @below {{computes -2 steps, expected one at least}}
+dataflow.kernel @k() steps -2 {
+}
+
+// -----
+
+// expected-error @below {{Expected integer literal}}
+dataflow.kernel @k() steps {
+}

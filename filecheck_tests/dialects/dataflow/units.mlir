@@ -1,8 +1,8 @@
 // RUN: stc-opt %s | stc-opt | filecheck %s
 
-// The compute unit that a task is part of, and the die that each lies on.
+// The compute unit that a task is part of, the die that each lies on, and how many steps a launch computes.
 !S = !stream.stream<f32, depth: 2>
-dataflow.kernel @k() dies (@array = 2, @mover = 0) {
+dataflow.kernel @k() dies (@array = 2, @mover = 0) steps 3 {
   %s = stream.create @s {crossing = 8 : i64} : !S
   dataflow.task @fill outs(%out = %s : !S) unit @array {
     %0 = arith.constant 0.0 : f32
@@ -13,7 +13,16 @@ dataflow.kernel @k() dies (@array = 2, @mover = 0) {
   }
 }
 
-// CHECK: dataflow.kernel @k() dies (@array = 2, @mover = 0) {
+// CHECK: dataflow.kernel @k() dies (@array = 2, @mover = 0) steps 3 {
 // CHECK-NEXT: %s = stream.create @s {crossing = 8 : i64}
 // CHECK: dataflow.task @fill outs(%out = %s : !stream.stream<f32, depth: 2>) unit @array {
 // CHECK: dataflow.task @drain ins(%in = %s : !stream.stream<f32, depth: 2>) kind store unit @mover attributes {test} {
+
+// One step is not said.
+dataflow.kernel @one() steps 1 attributes {test} {
+}
+dataflow.kernel @many() steps 16 attributes {test} {
+}
+
+// CHECK: dataflow.kernel @one() attributes {test} {
+// CHECK: dataflow.kernel @many() steps 16 attributes {test} {

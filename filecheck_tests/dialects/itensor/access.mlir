@@ -87,6 +87,24 @@ func.func @conjunction(%x : !V) {
 
 // -----
 
+// A symbol in a later step of a launch: a size of it is a size of the symbol.
+func.func @advance(%s : !itensor.symbol<seq<=8>) -> index {
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index
+  %last = arith.constant 2 : index
+  scf.for %step = %c0 to %c3 step %c1 {
+    // CHECK: [[HERE:%.*]] = itensor.advance %s by %step : !itensor.symbol<seq<=8>
+    %here = itensor.advance %s by %step : !itensor.symbol<seq<=8>
+    // CHECK: itensor.size min(sum(seq<=8, 1), 8) of [[HERE]]
+    %n = itensor.size min(sum(seq<=8, 1), 8) of %here
+    scf.for %i = %c0 to %n step %c1 {
+    }
+  }
+  // CHECK: [[END:%.*]] = itensor.advance %s by %last {test} : !itensor.symbol<seq<=8>
+  %end = itensor.advance %s by %last {test} : !itensor.symbol<seq<=8>
+  %m = itensor.size seq<=8 of %end
+  func.return %m : index
+}
+
 // Symbolic trip counts: the bounds are computed from the scalar behind the symbol, to as many values as there are trips times steps.
 !N = !itensor.itensor<1xf32, iter_space: [ceildiv(seq<=8, 4), seq<=8] * [4, 1], iter_map: (d0, d1) -> (d1)>
 func.func @symbolic(%x : !N, %s : !itensor.symbol<seq<=8>) {

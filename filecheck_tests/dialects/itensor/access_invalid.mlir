@@ -466,6 +466,33 @@ func.func @f(%s : !itensor.symbol<seq<=8>) {
 
 // -----
 
+// A step is counted from 0.
+func.func @f(%s : !itensor.symbol<seq<=8>, %step : i32) {
+  // expected-error @below {{operand 'step' at position 1 does not verify: i32 should be of base attribute index}}
+  %t = "itensor.advance"(%s, %step) : (!itensor.symbol<seq<=8>, i32) -> !itensor.symbol<seq<=8>
+  func.return
+}
+
+// -----
+
+// In each step it has the same maximum.
+func.func @f(%s : !itensor.symbol<seq<=8>, %step : index) {
+  // expected-error @below {{attribute !itensor.symbol<seq<=8> expected from variable 'SYMBOL', but got !itensor.symbol<seq<=9>}}
+  %t = "itensor.advance"(%s, %step) : (!itensor.symbol<seq<=8>, index) -> !itensor.symbol<seq<=9>
+  func.return
+}
+
+// -----
+
+// What is no symbol has a value of its own in each step.
+func.func @f(%s : index, %step : index) {
+  // expected-error @below {{operand 'source' at position 0 does not verify: index should be of base attribute itensor.symbol}}
+  %t = "itensor.advance"(%s, %step) : (index, index) -> index
+  func.return
+}
+
+// -----
+
 // expected-error @below {{'4' is no symbol, expected 'name<=maximum'}}
 func.func @f(%s : !itensor.symbol<4>) {
   func.return

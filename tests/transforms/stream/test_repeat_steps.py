@@ -154,5 +154,5 @@ def test_a_launch_that_begins_too_late(depths: bool) -> None:
     table, gains, cache = drawn(0, 1.0)
     given = np.concatenate([gains, gains])
     for begin in range(ROWS - 2, ROWS):
-        with pytest.raises(CompileError, match="symbol 'pos' is [89]; accepted: a value from 0 to 7"):
+        with pytest.raises(CompileError, match=r"symbol 'pos' is [89]; accepted: a value from 0 to 7"):
             execute(repeated(CACHED, count=3), launched([0, -1, -1], begin, table, given, cache), depths=depths)
