@@ -95,7 +95,6 @@ def test_one_step_is_the_launch(begin: int) -> None:
     assert counts(of_launch(made, {"pos": begin})) == expected([begin])
 
 
-@pytest.mark.xfail(strict=True, reason="of_launch leaves a manifest without scalars as it is")
 def test_steps_without_a_scalar() -> None:
     """What does not depend on a position counts as often, too."""
     (kernel,) = design().kernels

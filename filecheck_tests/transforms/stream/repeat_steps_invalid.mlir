@@ -61,7 +61,7 @@ func.func @main(%x: tensor<4xf32> {stc.name = "x"}) -> (tensor<1xi64> {stc.name 
 !T = memref<1xvector<1xi64>>
 !S = !stream.stream<vector<4xf32>, depth: 2>
 !N = !stream.stream<vector<1xi64>, depth: 2>
-// expected-error @unknown {{repeat-steps @k: 1 compute unit, of which the host starts 1; accepted: units of which some have no memory ports (--units memory)}}
+// expected-error @unknown {{repeat-steps @k: 1 compute unit, of which the host starts all; accepted: units of which some have no memory ports (--units memory)}}
 func.func @main(%x: tensor<4xf32> {stc.name = "x"}) -> (tensor<1xi64> {stc.name = "token"}, tensor<4xf32> {stc.name = "logits"}) {
   %xw = dataflow.pack %x : tensor<4xf32> as !row -> tensor<1xvector<4xf32>>
   %tw, %lw = dataflow.kernel @k(%xm = %xw : tensor<1xvector<4xf32>> as !W) -> (tensor<1xvector<1xi64>> as !T, tensor<1xvector<4xf32>> as !W) {
@@ -449,7 +449,7 @@ func.func @main(%x: tensor<4xf32> {stc.name = "x"}) -> (tensor<1xi64> {stc.name 
 !T = memref<1xvector<1xi64>>
 !S = !stream.stream<vector<4xf32>, depth: 2>
 !N = !stream.stream<vector<1xi64>, depth: 2>
-// expected-error @unknown {{repeat-steps @k: rows of 7 entries lie in tensor<4xvector<4xf32>>, and those of the input in memref<2xvector<4xf32>>; accepted: rows of whole words}}
+// expected-error @unknown {{repeat-steps @k: words of a row of 'x' are not apart from those of the next (the packed tensor is packed in 8 words, expected 7 words of 4 lanes); accepted: rows of whole words}}
 func.func @main(%x: tensor<7xf32> {stc.name = "x"}) -> (tensor<1xi64> {stc.name = "token"}, tensor<4xf32> {stc.name = "logits"}) {
   %xw = dataflow.pack %x : tensor<7xf32> as !seven -> tensor<2xvector<4xf32>>
   %tw, %lw = dataflow.kernel @k(%xm = %xw : tensor<2xvector<4xf32>> as memref<2xvector<4xf32>>) -> (tensor<1xvector<1xi64>> as !T, tensor<1xvector<4xf32>> as !W) {

@@ -327,7 +327,8 @@ class _Repetition:
         kind = TensorType(row.source.type.element_type, [rows, prod(shape)])
         argument = self._with_argument(name, kind, is_parameter=True, at=at)
         builder = Builder(InsertPoint.before(self._kernel))
-        tensors = builder.insert(expand_shape(argument, ((rows,), (*shape,)))).results[0]
+        reshaped = expand_shape(argument, ((rows,), (*shape,))) if len(shape) > 1 else None
+        tensors = argument if reshaped is None else builder.insert(reshaped).results[0]
         layout = ItensorType.from_order(stacked_order(row.layout.order, rows), row.layout.element_type)
         pack = PackOp(tensors, layout, TensorType(word.element_type, [rows * word.get_shape()[0]]))
         try:

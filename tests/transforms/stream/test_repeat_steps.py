@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -156,3 +157,33 @@ def test_a_launch_that_begins_too_late(depths: bool) -> None:
     for begin in range(ROWS - 2, ROWS):
         with pytest.raises(CompileError, match=r"symbol 'pos' is [89]; accepted: a value from 0 to 7"):
             execute(repeated(CACHED, count=3), launched([0, -1, -1], begin, table, given, cache), depths=depths)
+
+
+@pytest.mark.parametrize(("entries", "token"), [(8, 1), (8, 2), (8, 4), (6, 1), (5, 1), (6, 2)])
+def test_rows_lie_as_the_input_does(entries: int, token: int) -> None:
+    """Tokens of any width; of a row that ends within a word the next would begin there, which is refused."""
+    order = f"!row = !itensor.itensor<{token}xf32, iter_space: [{entries // token}] * [{token}]"
+    text = POSITIONED.split("// CHECK-LABEL")[0].replace("!row = !itensor.itensor<8xf32, iter_space: [1] * [8]", order)
+    text = text.replace("tensor<8xf32>", f"tensor<{entries}xf32>").replace("%b = vector.extract %v[3]", "%b = vector.extract %v[0]")
+    table = np.zeros((6, entries), np.float32)
+    table[:, :4] = [1, 1, 1, 2]
+    if entries % 4:
+        with pytest.raises(CompileError, match="words of a row of 'x' are not apart .*; accepted: rows of whole words"):
+            repeated(text, count=2, vocabulary=6)
+        return
+    (alone,) = execute(parse_module(text), [table[0], np.asarray(0, np.int32)])
+    (found,) = execute(repeated(text, count=2, vocabulary=6), [np.array([0, -1]), table, np.asarray(0, np.int32)])
+    assert found.tolist() == [alone.tolist()] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (CACHED, {"count": ROWS + 1}, "9 steps, and pos is at most 7; accepted: 1 to 8 steps"),
+        (POSITIONED, {"count": 2, "positions": 8, "vocabulary": 6}, "positions is 8, and pos is at most 8; accepted: 9 rows"),
+        (CACHED.replace('stc.name = "g"', 'stc.name = "tokens"'), {"count": 2}, "there is an input 'tokens'; accepted: inputs"),
+    ],
+)
+def test_what_has_no_room(text: str, options: dict[str, int], sentence: str) -> None:
+    with pytest.raises(CompileError, match=re.escape(sentence)):
+        repeated(text, **options)
