@@ -158,6 +158,7 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
             for entry in timing.get("loops", [])
         ),
         memory=measured_channels(manifest, timing, ends) if values.outcome == "finished" and ends else None,
+        steps=max((kernel.steps for kernel in manifest.kernels), default=1),
         kernel_tasks={kernel.name: tuple(task.name for task in kernel.tasks) for kernel in manifest.kernels},
     )
 

@@ -106,6 +106,8 @@ class SimulationResult:
     kernel_tasks: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     compared: bool = True
     memory: ChannelUses | None = None
+    steps: int = 1
+    """Of an invocation, one after the other."""
 
     @property
     def passed(self) -> bool:

@@ -474,7 +474,8 @@ def design_report(
     _require_integers(recognised, recorder.packed)
     found = {label.partition("#")[0]: result for label, result in run.found.items()}  # the last run of each
     streams, bounds, sizings = (found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
-    module = one_step(module)  # of which all figures are, how many steps a launch may have
+    steps = max((op.steps for op in module.walk() if isinstance(op, KernelOp)), default=1)
+    module = one_step(module)  # of which all figures are
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
     return {
@@ -482,6 +483,7 @@ def design_report(
         "quantised_by_model": None if recognised is None else recognised.report(),
         "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in run.by_pass],
         **_design_figures(module),
+        **({"steps": steps} if steps > 1 else {}),
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
         "memory_bytes": _memory_report(module, recorder),
         "external_traffic_bytes": {"origin": "counted in the IR, per run", **external_traffic(module)},

@@ -97,6 +97,8 @@ def _print_totals(result: SimulationResult, origin: str, console: Console) -> No
     near = [check for check in result.values.outputs if check.near_ties]
     values = f"{values}, near-ties: {near[0].near_ties}" if near else values if result.compared else "not compared"
     lines = [f"{cycles:,} cycles{_time(result, cycles)}; values {values}", f"origin: {origin}"]
+    if result.steps > 1:
+        lines.append(f"a launch of {result.steps} steps, {cycles / result.steps:,.0f} cycles each")
     lines += [f"{check.name}: {near_ties_told(check)}" for check in near]
     lines += [why] if (why := result.values.explanation) else []
     if result.launch_cycles > 0:

@@ -133,7 +133,9 @@ def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
     else:
         cycles = ", ".join(f"{project.folder} {project.cycles_told}" for project in model.projects if project.cycles)
         output.print(f"{model.name}: {model.layer_count} layers, {model.max_seq} positions, written to {out}", markup=False)
-        output.print(f"cycles of a launch ({model.projects[-1].origin}): {cycles}", markup=False)
+        steps = max(project.steps for project in model.projects)
+        of = "a launch" if steps == 1 else f"one of the {steps} steps of a launch"
+        output.print(f"cycles of {of} ({model.projects[-1].origin}): {cycles}", markup=False)
         output.print(f"{sharing(model)}", markup=False)
         for folder, result in results.items():
             output.print(f"{folder}:", markup=False)
@@ -282,6 +284,8 @@ def _exit_with(result: CsimResult | None) -> None:
 def _print_report(report: dict[str, Any], out: Path) -> None:
     output.print(f"{report['model']}: {report['groups']} group(s), {report['tasks']} tasks, {report['fifos']} FIFOs, "
                  f"{report['converters']} converters, written to {out}")
+    if (steps := report.get("steps", 1)) > 1:
+        output.print(f"a launch computes {steps} steps, one after the other; all figures are of one")
     _print_source(report["source"])
     _print_host_parts(report.get("host_parts"))
     times = Table("stage", "seconds", title="compile time (executed)")

@@ -168,7 +168,7 @@ def test_rows_lie_as_the_input_does(entries: int, token: int) -> None:
     table = np.zeros((6, entries), np.float32)
     table[:, :4] = [1, 1, 1, 2]
     if entries % 4:
-        with pytest.raises(CompileError, match="words of a row of 'x' are not apart .*; accepted: rows of whole words"):
+        with pytest.raises(CompileError, match=r"words of a row of 'x' are not apart .*; accepted: rows of whole words"):
             repeated(text, count=2, vocabulary=6)
         return
     (alone,) = execute(parse_module(text), [table[0], np.asarray(0, np.int32)])
