@@ -4,7 +4,8 @@
     2   no cycle among the tasks of a compute unit
     3   no iteration both writes a stream and reads one that depends on that write
     5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel; what updates
-        an operand after it is read waits for those that read it
+        an operand after it is read waits for those that read it; a step of a launch that reads what an earlier one updated for
+        those that update it
     8   what crosses between compute units is a stream of whole bytes, at most 2048 bits
     12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant, or computed sizes
     13  a pipelined loop starts no iteration before the float sum it continues is there
@@ -28,6 +29,7 @@ from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, loo
 from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, are_registers, bank_accesses, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
+from stc.analysis.steps import complaints_about_steps, one_step
 from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, units_of, users_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
@@ -63,13 +65,11 @@ def check_emission_rules(module: ModuleOp, platform: Platform) -> None:
 
 
 def emission_violations(module: ModuleOp, platform: Platform) -> list[RuleViolation]:
-    """All violations of the IR rules, kernel by kernel."""
-    return [
-        violation
-        for kernel in module.walk()
-        if isinstance(kernel, KernelOp)
-        for violation in _kernel_violations(kernel, platform)
-    ]
+    """All violations of the IR rules, kernel by kernel; of several steps of a launch what they are together, and what one is."""
+    kernels = [kernel for kernel in module.walk() if isinstance(kernel, KernelOp)]
+    steps = [RuleViolation(5, what) for kernel in kernels if kernel.steps > 1 for what in complaints_about_steps(kernel)]
+    of_one = [kernel for kernel in one_step(module).walk() if isinstance(kernel, KernelOp)]
+    return [*steps, *(violation for kernel in of_one for violation in _kernel_violations(kernel, platform))]
 
 
 def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:

@@ -80,7 +80,8 @@ def _moved(memory: SSAValue) -> int:
     whole = tensor_bytes(memory.type)
     users = [use.operation.body.block.args[use.index] for use in memory.uses if isinstance(use.operation, TaskOp)]
     reads = [[use.operation for use in port.uses] for port in users]
-    if len(reads) != 1 or not all(isinstance(read, memref.LoadOp) and STEPS.on(_outermost(read)) for read in reads[0]):
+    in_steps = [isinstance(read, memref.LoadOp) and STEPS.on(_outermost(read)) for each in reads for read in each]
+    if len(reads) != 1 or not in_steps or not all(in_steps):
         return whole
     words = memory.type.get_shape()[0] if isa(memory.type, MemRefType) else 1
     return int(min(whole, sum(map(_times, reads[0])) * whole / words))

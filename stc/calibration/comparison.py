@@ -199,7 +199,7 @@ def compare(manifest: Manifest, report: Mapping[str, Any], reports: VendorReport
 
 
 def _loop_gap(kernel: Kernel, loop: LoopSchedule, theirs: LoopSchedule) -> LoopGap:
-    iterations = kernel.executions[loop.task, loop.label]
+    iterations = kernel.steps * kernel.executions[loop.task, loop.label]
     around = prod(_flattened_trips(kernel, loop))
     return LoopGap(loop.task, loop.label, iterations, iterations // max(1, loop.trip * around), loop.ii or 1, theirs.ii or 1,
                    loop.depth or 1, theirs.depth or 1)

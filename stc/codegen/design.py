@@ -13,7 +13,6 @@ from xdsl.ir import SSAValue
 
 from stc.analysis.emission_rules import check_emission_rules
 from stc.analysis.memory_ports import memories_of, memory_ports
-from stc.analysis.steps import one_step
 from stc.analysis.storage import memory_of
 from stc.analysis.task_graph import units_of
 from stc.codegen.cpp_types import token_bits
@@ -187,7 +186,7 @@ def checked_design(module: ModuleOp, platform: Platform) -> Design:
     """The design of a module that keeps all emission rules; CompileError names the rule that it breaks."""
     # A fresh copy: uses left over by erased operations would hide that a value has one use only.
     module = module.clone()
-    check_emission_rules(one_step(module), platform)
+    check_emission_rules(module, platform)
     return design_of(module, platform)
 
 

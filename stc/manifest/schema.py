@@ -289,7 +289,7 @@ class Kernel:
 
 
 def repeated_name(unit: str) -> str:
-    """What C simulation calls for all steps of a launch in place of a unit that nobody starts."""
+    """What C simulation calls for all steps of a launch in place of a unit that nobody starts (`stc.simulation.instrument`)."""
     return f"{unit}_steps"
 
 

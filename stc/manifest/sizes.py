@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from stc.diagnostics import CompileError
 from stc.iteration.size import read_size, value_at
-from stc.manifest.schema import Kernel, Manifest, Task, TaskWork
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task, TaskWork
 
 _Steps: TypeAlias = Sequence[Mapping[str, int]]
 """The values of scalars, by symbol, in each step of a launch that is looked at."""
@@ -28,7 +28,8 @@ def at_values(manifest: Manifest, values: Mapping[str, int] | None = None) -> Ma
 
 
 def of_launch(manifest: Manifest, values: Mapping[str, int] | None = None) -> Manifest:
-    """As `at_values`, but what is counted is that of all steps of the launch together: not what loops do in one."""
+    """As `at_values`, but what is counted is that of all steps of the launch together; of loops whose trips depend on scalars as
+    often that of the step in the middle."""
     return _with(manifest, values, lambda steps: steps)
 
 
@@ -58,11 +59,15 @@ def _at(kernel: Kernel, steps: _Steps) -> Kernel:
         kernel,
         streams=tuple(replace(stream, tokens=number(stream.size, stream.tokens)) for stream in kernel.streams),
         blocks=tuple(replace(ring, blocks=len(steps) * ring.blocks) for ring in kernel.blocks),
-        schedule=tuple(
-            loop if loop.size is None else replace(loop, trip=value_at(read_size(loop.size), steps[0])) for loop in kernel.schedule
-        ),
+        schedule=tuple(replace(loop, trip=_trip(loop, steps)) for loop in kernel.schedule),
         tasks=tuple(_task_at(task, steps) for task in kernel.tasks),
     )
+
+
+def _trip(loop: LoopSchedule, steps: _Steps) -> int:
+    """An outermost loop runs in each step."""
+    once = loop.trip if loop.size is None else value_at(read_size(loop.size), steps[(len(steps) - 1) // 2])
+    return once if loop.parent is not None else len(steps) * once
 
 
 def _over(steps: _Steps, size: str) -> int:

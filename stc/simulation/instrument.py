@@ -26,6 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+REPEATED = "_steps"
+"""Ends the names of functions that run a compute unit once for each step of a launch."""
+
 
 class InstrumentError(Exception):
     """The source is not something that can be instrumented. `line` is 1-based; `accepted` says what would be."""
@@ -820,7 +823,8 @@ class Region:
         split = list(self.split_arguments(parenthesis))
         passed = [joined(argument) for argument in split] if is_unit else [self.argument(a, name, k) for k, a in enumerate(split)]
         arguments = "".join(f", {argument}" for argument in passed)
-        self.out.insert_before(i, "if (false) { ")
+        repeats = "stc_sim::several_steps = true; " if is_unit and name.endswith(REPEATED) else ""
+        self.out.insert_before(i, f"{repeats}if (false) {{ ")
         self.out.insert_after(
             stop,
             f" }} stc_region.{'spawn_unit' if is_unit else 'spawn'}({quoted(callee)}, [&](auto &&...stc_a) -> decltype({forward}) "
@@ -896,7 +900,7 @@ def port_extents(manifest: Path) -> Extents:
     for kernel in json.loads(manifest.read_text(encoding="utf-8"))["kernels"]:
         words = extents[kernel["name"]] = {port["name"]: port["words"] for port in kernel["ports"]}
         extents.update((unit["name"], {port: words[port] for port in unit["ports"]}) for unit in kernel.get("units", ()))
-        extents.update((f"{unit['name']}_steps", {}) for unit in kernel.get("units", ()) if not unit["starts"])
+        extents.update((f"{unit['name']}{REPEATED}", {}) for unit in kernel.get("units", ()) if not unit["starts"])
     return extents
 
 

@@ -208,6 +208,7 @@ def _check_trips(entry: MeasuredLoop, label: str, manifest: Manifest, source: st
     if entry.trips is None or any(loop.size is not None for loop in around):
         return
     known = set(accumulate((loop.trip for loop in around), mul))
+    known |= {kernel.steps * trips for trips in known}  # of all steps of a launch
     if entry.trips not in known:
         what = f"loop '{entry.loop}' of task '{entry.task}' has {entry.trips} iterations there: this is a report of another design"
         raise CompileError(what, where=source, accepted=f"a report of this one, which has {' or '.join(map(str, sorted(known)))}")

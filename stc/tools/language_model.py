@@ -157,7 +157,8 @@ class ModelStages:
             raise CompileError(what, where=source.name, accepted=accepted)
         if self.has_head and (steps := request.options.tokens_per_launch) > 1:
             what = f"--tokens-per-launch {steps} with the head in a launch of its own"
-            raise CompileError(what, where=source.name, accepted=f"--head {BEHIND_LAYERS}, with all layers in one launch")
+            accepted = "--target decoder, of a model whose layers are all of one kind; else one token per launch"
+            raise CompileError(what, where=source.name, accepted=accepted)
         self.firsts = {kind: self.model.layer_kinds.index(kind) for kind in self.model.layer_kinds}
         self.names = [stage_name(stage, kind) for kind in self.firsts for stage in self.rows_of]
         self.names += [HEAD] if self.has_head else []

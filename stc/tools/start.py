@@ -21,6 +21,7 @@ from stc.dialects.preconditions import require_fit
 from stc.execution.run import execute
 from stc.execution.undefined import undefined_as
 from stc.pipeline import REPEAT_LAYERS, PipelineOptions, Stage, Step, hyphenated, places, read_options
+from stc.platforms.platform import load_platform
 from stc.tools.plan import as_stages
 from stc.tools.provenance import plan_of, request_of, taken_provenance
 from stc.tools.reproducer import spelled_pass
@@ -29,6 +30,10 @@ from stc.user_files import reason_of
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel, Reference, TokenTables
+
+
+MASK, CACHE = "mask", "k_cache"
+"""Inputs of a cached layer."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +73,22 @@ def with_tables(options: PipelineOptions, model: ExportedModel) -> PipelineOptio
     """`options`, with what `model` says of the tables that a launch of several tokens looks up."""
     if options.tokens_per_launch == 1:
         return options
+    steps = options.tokens_per_launch
+    said = f"--tokens-per-launch {steps}"
     if options.layers == 1:
-        what = f"--tokens-per-launch {options.tokens_per_launch} with one layer in a launch"
-        raise CompileError(what, accepted="all layers and the head (--target decoder, or --stage token --layers N --units memory)")
-    positions = token_tables(model, options.tokens_per_launch).positions
-    return replace(options, position_rows=0 if positions is None else len(positions))
+        accepted = "all layers and the head in one: --target decoder for two layers of a kind or more, or --stage token --layers N"
+        raise CompileError(f"{said} with one layer in a launch", accepted=accepted)
+    tables = token_tables(model, steps)
+    if MASK in model.inputs:
+        raise CompileError(f"{said} of a layer that reads all of its cache under a mask", accepted="--run-time-sizes, where it can")
+    positions = next(array.shape[-2] for name, array in model.inputs.items() if name.startswith(CACHE))
+    if steps > positions:
+        raise CompileError(f"{said} of {positions} positions", accepted=f"at most {positions}, or a larger --max-seq")
+    most = load_platform(options.platform).memory.channel_bytes
+    if tables.tokens.nbytes > most:
+        what = f"{said}: the embedding has {tables.tokens.nbytes:,} bytes in f32, and a channel of {options.platform} {most:,}"
+        raise CompileError(what, accepted="one token per launch, whose row the host looks up")
+    return replace(options, position_rows=0 if tables.positions is None else len(tables.positions))
 
 
 def token_tables(model: ExportedModel, steps: int) -> TokenTables:

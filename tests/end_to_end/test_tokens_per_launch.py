@@ -63,4 +63,7 @@ def test_what_cannot_be_a_launch_of_several_tokens(tmp_path: Path, stc: Stc) -> 
     refused(stc(*asked, 2, *of_token), "gpt2-tiny_decode does not find the next token; accepted: a layer that the head follows")
     configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2)
     ended = stc("compile", folder, "--target", "decoder", "--layers", 1, "--tokens-per-launch", 2, "--out", tmp_path / "out")
-    refused(ended, "--tokens-per-launch 2 with the head in a launch of its own; accepted: --head behind-layers")
+    refused(ended, "--tokens-per-launch 2 with the head in a launch of its own; accepted: --target decoder")
+    several = ("--stage", "token", "--layers", 2, "--units", "memory")
+    refused(stc(*asked, 9, *several, "--run-time-sizes"), "--tokens-per-launch 9 of 8 positions; accepted: at most 8")
+    refused(stc(*asked, 2, *several), "--tokens-per-launch 2 of a layer that reads all of its cache under a mask; accepted: --run-time")

@@ -65,13 +65,16 @@ def flags(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return (request.param,) if request.param else ()
 
 
-def run(text: str, folder: Path, headers: Path, flags: tuple[str, ...], launches: int = 1) -> dict[str, Any]:
-    """What the simulator reports of launches on one cache, and what the last one loads."""
+def run(text: str, folder: Path, headers: Path, flags: tuple[str, ...], launches: int = 1,
+        *, of_steps: bool = True) -> dict[str, Any]:
+    """What the simulator reports of launches on one cache, and what the last one loads. `of_steps`: whether a launch computes
+    several, as the instrumented function says that runs all units."""
     source = instrument(HEADERS + text, "kernel.cpp", EXTENTS)
     source += f"""
 #include "stc_sim.h"
 #include <cstdio>
 int main() {{
+  stc_sim::several_steps = {"true" if of_steps else "false"};
   stc_sim::Report report("{folder}/csim.json");
   std::vector<int> cache(8, 99), y(8);
   for (int launch = 0; launch < {launches}; launch++) report.run("top", [&] {{ top(cache.data(), cache.data(), y.data()); }});
@@ -84,6 +87,11 @@ int main() {{
     result: dict[str, Any] = json.loads((folder / "csim.json").read_text())
     assert done.returncode == (0 if result["passed"] else 1), done.stderr
     return result | {"loaded": [int(word) for word in done.stdout.split("\n", 1)[0].split()] if result["passed"] else None}
+
+
+def test_launches_of_one_step_read_nothing_that_they_wrote(tmp_path: Path, headers: Path, flags: tuple[str, ...]) -> None:
+    result = run(kernel(behind=LOOP, first="4 * step"), tmp_path, headers, flags, of_steps=False)
+    assert "the write may not be acknowledged" in json.dumps(result)
 
 
 @pytest.mark.parametrize(("first", "loaded"), [("4 * step", [0, 1, 2, 3, 10, 11, 12, 13]), ("0", [0, 1, 2, 3] * 2),

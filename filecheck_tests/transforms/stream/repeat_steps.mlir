@@ -116,8 +116,8 @@ func.func @main(%x: tensor<4xf32> {stc.name = "x"}, %g: tensor<4xf32> {stc.name 
 // CHECK: dataflow.kernel @k(%gm = {{.*}}memref<3xvector<4xf32>>, %cm = {{.*}}memref<8xvector<4xf32>>, %pos = %p : i32 as !itensor.symbol<pos<=7>,
 // CHECK-SAME: into %cm at [%pos, 0] of {{.*}} steps 3 {
 // CHECK: %tokens_stream = stream.create @tokens_stream {tokens = 1 : i64, distinct_tokens = 1 : i64} :
-// CHECK: %[[THERE:.*]] = stream.create @store_c_written {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<i8, depth: 2>
-// CHECK: %[[BACK:.*]] = stream.create @store_c_written{{.+}} {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<i8, depth: 2>
+// CHECK: %[[THERE:.*]] = stream.create @store_c_written {tokens = 2 : i64, distinct_tokens = 2 : i64} : !stream.stream<i8, depth: 2>
+// CHECK: %[[BACK:.*]] = stream.create @store_c_written{{.+}} {tokens = 2 : i64, distinct_tokens = 2 : i64} : !stream.stream<i8, depth: 2>
 // CHECK: dataflow.task @load_tokens
 // CHECK: scf.for %word = %c0 to %c3 step %c1
 // CHECK: } {stc.steps,
@@ -164,7 +164,7 @@ func.func @main(%x: tensor<4xf32> {stc.name = "x"}, %g: tensor<4xf32> {stc.name 
 // CHECK-NEXT: %[[AT:.*]] = itensor.advance %at by %step : !itensor.symbol<pos<=7>
 // CHECK-NEXT: %n = itensor.size pos<=7 of %[[AT]]
 // CHECK-NEXT: scf.for %word = %c0 to %n step %c1
-// CHECK: scf.for %once
+// CHECK: scf.for %word_1 = %{{.*}} to %c2{{.*}} step
 // CHECK-NEXT: stream.read %written
 // CHECK: dataflow.task @total
 // CHECK-NOT: scf.for %step
@@ -177,7 +177,7 @@ func.func @main(%x: tensor<4xf32> {stc.name = "x"}, %g: tensor<4xf32> {stc.name 
 // CHECK-NEXT: itensor.size pos<=7 of %[[AT]]
 // CHECK: memref.store
 // CHECK-NEXT: } {stc.drains}
-// CHECK: scf.for %once
+// CHECK: scf.for %word_1 = %{{.*}} to %c2{{.*}} step
 // CHECK: stream.write %{{.*}} into %written
 // CHECK: dataflow.task @store_token ins(%in = %[[PASSED]] :
 // CHECK: scf.for %step

@@ -12,7 +12,7 @@ from jinja2 import UndefinedError
 
 from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
-from stc.manifest.sizes import at_values
+from stc.manifest.sizes import of_launch
 from stc.simulation.build import TIMED_OPTIMISATION
 from stc.simulation.critical_path import critical_path
 from stc.simulation.csim import CsimResult, check_timeout
@@ -52,7 +52,7 @@ def report_command(
         pages[folder.name] = f"../{folder.name}/build/{PAGE}"
         if result.cycles is not None:
             manifest = sound_manifest(folder)
-            at = at_values(manifest, scalars_of_draw(folder, manifest))
+            at = of_launch(manifest, scalars_of_draw(folder, manifest))
             rows.append((total(path_roles(at, result, critical_path(result)), folder.name), result.launch_cycles))
         return Told(result.passed, None, lambda: _print(folder / "build" / PAGE, result))
 

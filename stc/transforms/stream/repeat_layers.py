@@ -54,7 +54,7 @@ from stc.transforms.stream.kernel_operands import without_operands
 from stc.transforms.stream.loops import before_terminator, coordinates, join_loops, order_nest, total
 from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import UniqueNames, symbols_of
-from stc.transforms.stream.repeated_bodies import offset, once, one_iteration, repeated_block, repeated_ops, stack_ports
+from stc.transforms.stream.repeated_bodies import offset, once, one_iteration, repeated_block, repeated_ops, repeats, stack_ports
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory
 from stc.transforms.stream.token_moves import receive, send
 
@@ -319,7 +319,7 @@ class _Repetition:
         if not in_cycle and not following and len(effects) == 1 and self._lengthen(effects[0], words):
             return
         loops = [op for each in repeated for op in each.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
-        if not any(_repeats(loop) for loop in loops):  # else alone in the loop over layers, which would be one pipeline
+        if not any(repeats(loop) for loop in loops):  # else alone in the loop over layers, which would be one pipeline
             if in_cycle or loops:
                 repeated = effects = [once(task, repeated)]
             elif sum(isa(port.type, MemRefType) for port in task.body.block.args) > 1:  # in one pipeline they would take turns
@@ -622,15 +622,10 @@ def _place(builder: Builder, port: _Port, ivs: Sequence[SSAValue]) -> SSAValue:
     return total(builder, terms if len(terms) == 1 else terms[1:])
 
 
-def _repeats(loop: scf.ForOp) -> bool:
-    """Whether a loop may have more than one iteration: with one it is no loop to the tool, which drops it with its pragmas."""
-    return (bounds := constant_bounds(loop)) is None or bounds.trip > 1
-
-
 def _let_drain(nest: scf.ForOp, *, in_bursts: bool) -> None:
     """End the first loop of a nest that repeats anything with each iteration around it; the outermost where none does."""
     loop = nest
-    while not _repeats(loop):
+    while not repeats(loop):
         effects = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
         if len(effects) != 1 or not isinstance(effects[0], scf.ForOp) or is_unrolled(effects[0]):
             loop = nest

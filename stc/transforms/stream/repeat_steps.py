@@ -28,6 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from stc.analysis.loops import is_unrolled
 from stc.analysis.task_graph import task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp, UnpackOp, YieldOp
@@ -49,12 +50,17 @@ from stc.transforms.stream.kernel_operands import with_operand, without_operands
 from stc.transforms.stream.loops import before_terminator, loop_at, loop_nest, total
 from stc.transforms.stream.lower_dmas import load_operand
 from stc.transforms.stream.names import symbols_of
-from stc.transforms.stream.repeated_bodies import offset, once, one_iteration, repeated_block, repeated_ops, stack_ports
+from stc.transforms.stream.repeated_bodies import offset, once, one_iteration, repeated_block, repeated_ops, repeats, stack_ports
 from stc.transforms.stream.stacked_arguments import StackedArguments, stacked_memory, stacked_order
 
 TOKENS, EMBEDDING, POSITIONS = "tokens", "embedding", "positions"
 """What a launch of several steps takes in place of the first layer's input: a number for each step, negative where it is that of
 the token that the step before found; the model's tables."""
+
+
+CREDIT = 2
+"""Words by which a task that writes a cache says that it has: a loop of one iteration is none to the tool, and what is in it might
+not wait for the response to the words before (emission rule 5)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class RepeatSteps(ModulePass):
     `tokens`, and the table itself, a parameter; a task, `embed`, sends the row of the number that the step is given, or where that
     is negative of the token that the step before found, which it takes from where that is made and passes on; where the model adds
     a row for the position it does that, too. What a step writes into a cache the next one reads: each task that reads one waits, at
-    the end of each step, for a word of each task that writes it (through a unit that nobody starts: units are acyclic inside).
+    the end of each step, for words of each task that writes it (through a unit that nobody starts: units are acyclic inside).
 
     The memory of a FIFO, its depth, and what is proved are those of one step: the network computes the same in whatever order its
     tasks run, and the words of one step leave every FIFO before the next one needs it.
@@ -347,12 +353,13 @@ class _Repetition:
         words = stack_ports(task, self._count)
         repeated, sizes = repeated_ops(task), [op for op in task.body.block.ops if isinstance(op, SizeOp)]
         effects = [op for op in repeated if not op.has_trait(Pure)]
-        loops = [op for op in effects if isinstance(op, scf.ForOp)]
+        loops = [op for each in effects for op in each.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
         if not loops:
             repeated = [once(task, repeated)]
             _direct_once(repeated[0])
         elif len(effects) == 1 and any(isinstance(value.type, StreamType) for value in task.ins):
-            DRAINS.put(loops[0], None)  # its last tokens would wait for those of the next step
+            # Its last tokens would wait for those of the next step.
+            DRAINS.put(next((loop for loop in loops if repeats(loop)), loops[0]), None)
         for op in (*sizes, *repeated):
             op.detach()
         builder = Builder(InsertPoint.before(task.terminator))
@@ -381,7 +388,7 @@ class _Repetition:
         stem = f"{writer}_written"
         start = Builder(InsertPoint.before(tasks_of(kernel)[0]))
         kind = StreamType(i8, SHALLOW)
-        there, back = (start.insert(CreateOp(names.fresh(stem), kind, 1, 1)).result for _ in range(2))
+        there, back = (start.insert(CreateOp(names.fresh(stem), kind, CREDIT, CREDIT)).result for _ in range(2))
         tasks = {task.sym_name.data: task for task in tasks_of(kernel)}
         writing, given = _with_end(tasks[writer], there, is_out=True)
         inside = _at_end_of_steps(writing)
@@ -391,7 +398,7 @@ class _Repetition:
         relay = TaskOp(names.fresh(f"relay_{stem}"), [there], [back], unit=self._unit_without_ports())
         Builder(InsertPoint.before(writing)).insert(relay)
         (taken,), (sent,) = relay.input_ports, relay.output_ports
-        inside = one_iteration(Builder(InsertPoint.at_end(relay.body.block)))
+        inside = _credit_loop(Builder(InsertPoint.at_end(relay.body.block)))
         inside.insert(WriteOp(inside.insert(ReadOp(taken)).result, sent))
         Builder(InsertPoint.at_end(relay.body.block)).insert(YieldOp())
         self._new.append(relay)
@@ -537,10 +544,17 @@ def _advance(task: TaskOp, block: Block) -> None:
 
 
 def _at_end_of_steps(task: TaskOp) -> Builder:
-    """A builder of what a task does in a loop of one iteration at the end of each step."""
+    """A builder of what a task does with each word of a credit, in a loop at the end of each step."""
     (loop,) = [op for op in task.body.block.ops if isinstance(op, scf.ForOp) and STEPS.on(op)]
-    inside = one_iteration(before_terminator(loop.body.block))
-    _direct_once(loop_at(inside))
+    inside = _credit_loop(before_terminator(loop.body.block))
+    LABEL.put(loop_at(inside), "credit")
+    PIPELINE.put(loop_at(inside), 1)
+    return inside
+
+
+def _credit_loop(builder: Builder) -> Builder:
+    _, inside = loop_nest(builder, [Loop(CREDIT, 1)], ["word"])
+    DRAINS.put(loop_at(inside), None)
     return inside
 
 

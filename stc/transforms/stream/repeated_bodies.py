@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from stc.analysis.loops import constant_bounds
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import TaskOp, YieldOp
 from stc.dialects.facts import DRAINS
@@ -23,6 +24,11 @@ from stc.transforms.stream.loops import loop_at, loop_nest, total
 def repeated_ops(task: TaskOp) -> list[Operation]:
     """What a task does each time: all but its constants, the sizes known at run time, and its arrays."""
     return [op for op in task.body.block.ops if not isinstance(op, arith.ConstantOp | SizeOp | memref.AllocOp | YieldOp)]
+
+
+def repeats(loop: scf.ForOp) -> bool:
+    """Whether a loop may have more than one iteration: with one it is no loop to the tool, which drops it with its pragmas."""
+    return (bounds := constant_bounds(loop)) is None or bounds.trip > 1
 
 
 def repeated_block(builder: Builder, name: str, count: int, body: Sequence[Operation] = ()) -> Block:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.rewriter import Rewriter
 
-from stc.analysis.steps import one_step
+from stc.analysis.steps import complaints_about_steps, one_step
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
-from stc.dialects.dataflow import KernelOp
+from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.parsing import parse_module
+from stc.dialects.stream import ReadOp
 from stc.execution.run import execute
 from stc.transforms.stream.repeat_steps import RepeatSteps
 
@@ -187,3 +190,19 @@ def test_rows_lie_as_the_input_does(entries: int, token: int) -> None:
 def test_what_has_no_room(text: str, options: dict[str, int], sentence: str) -> None:
     with pytest.raises(CompileError, match=re.escape(sentence)):
         repeated(text, **options)
+
+
+def test_a_credit_that_nobody_waits_for_is_named() -> None:
+    """And a task that computes another number of steps than the launch."""
+    module = repeated(CACHED, count=3)
+    (kernel,) = [op for op in module.walk() if isinstance(op, KernelOp)]
+    tasks = {op.sym_name.data: op for op in kernel.body.block.ops if isinstance(op, TaskOp)}
+    assert not list(complaints_about_steps(kernel))
+    (read,) = [op for op in tasks["load_c"].walk() if isinstance(op, ReadOp)]
+    loop = read.parent_op()
+    assert isinstance(loop, scf.ForOp)
+    Rewriter.erase_op(loop)
+    names = "@load_c reads in a step what @store_c wrote in the one before, and does not wait for it"
+    assert list(complaints_about_steps(kernel)) == [names]
+    kernel.steps = 4
+    assert "@embed computes 3 steps, expected 4 in one loop" in list(complaints_about_steps(kernel))

@@ -82,8 +82,11 @@ class Index {
   int line_;
 };
 
-// The words of one buffer that a launch has written, by one task. A write is acknowledged before the task begins another loop: the
-// tool puts the response behind the loop that writes, and another loop behind that. Nothing else tells a reader.
+// Whether launches compute several steps, of which one may read what another wrote.
+inline bool several_steps = false;
+
+// The words of one buffer that a launch has written, by one task. Of several steps, a write is acknowledged before the task begins
+// another loop: the tool puts the response behind the loop that writes, and another loop behind that. Nothing else tells a reader.
 struct Written {
   const char *port = nullptr;   // none: nobody writes the buffer
   std::vector<std::uint32_t> words;   // the loop that wrote it, by number from 1; 0: nobody did
@@ -93,7 +96,7 @@ struct Written {
     if (loops != scheduler.current->loops) loops = scheduler.current->loops;
     words[at] = std::uint32_t(*loops) + 1;
   }
-  bool is_under_way(std::int64_t at) const { return words[at] != 0 && words[at] == std::uint32_t(*loops) + 1; }
+  bool is_under_way(std::int64_t at) const { return words[at] != 0 && (!several_steps || words[at] == std::uint32_t(*loops) + 1); }
 };
 
 // By buffer, of the launch under way.
