@@ -62,7 +62,7 @@ def _step_loops(task: TaskOp) -> list[scf.ForOp]:
 def _at_end(task: TaskOp, kind: type[ReadOp] | type[WriteOp]) -> set[SSAValue]:
     """The streams that a task reads, or writes, in a loop at the end of each step, which another loop is in front of."""
     found = set[SSAValue]()
-    ports = dict(zip(task.body.block.args, (*task.ins, *task.outs), strict=True))
+    ports: dict[SSAValue, SSAValue] = dict(zip(task.body.block.args, (*task.ins, *task.outs), strict=True))
     for loop in _step_loops(task):
         effects: list[Operation] = [op for op in loop.body.block.ops if not op.has_trait(Pure) and not isinstance(op, scf.YieldOp)]
         if len(effects) > 1 and isinstance(effects[-1], scf.ForOp):
