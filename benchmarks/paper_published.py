@@ -89,7 +89,7 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 def tokens_of(design: str) -> int:
     """How many tokens `MODEL [prompt:tokens]` writes."""
-    return int(design.rpartition(":")[2].rstrip("]"))
+    return int(design.rpartition(":")[2].split("]")[0])
 
 
 def latency_ms(ttft: float, tokens_per_second: float, tokens: int) -> float:
