@@ -133,7 +133,7 @@ class _Repetition:
         self._require_room()
         started = self._started()
         load, store = self._load_of_input(), self._store_of_token()
-        self._stack(load)
+        self._stack()
         repeated = [task for task in tasks_of(self._kernel) if task.unit in started and task is not load]
         credits = self._caches()
         self._embed(load, store)
@@ -227,14 +227,14 @@ class _Repetition:
 
     # Arguments and results ----------------------------------------------------------------------------------------------
 
-    def _stack(self, load: TaskOp) -> None:
+    def _stack(self) -> None:
         """What the host gives and takes for a position: all but scalars, parameters, and what is updated in place."""
         updated = {argument for index in self._kernel.updated for argument in arguments_behind(self._kernel.inputs[index])}
-        entries, own = self._function.arg_attrs, self._argument()
+        entries, row = self._function.arg_attrs, self._argument()
         given = [
             argument for argument in self._function.body.block.args
             if isinstance(argument.type, TensorType) and argument.type.get_shape() and argument not in updated
-            and argument is not own and not (entries is not None and PARAMETER.on(entries.data[argument.index]))
+            and argument is not row and not (entries is not None and PARAMETER.on(entries.data[argument.index]))
         ]
         self._arguments.stack(given)
         self._function.arg_attrs = _marked(self._function.arg_attrs, [argument.index for argument in given])
