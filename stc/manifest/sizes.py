@@ -28,8 +28,8 @@ def at_values(manifest: Manifest, values: Mapping[str, int] | None = None) -> Ma
 
 
 def of_launch(manifest: Manifest, values: Mapping[str, int] | None = None) -> Manifest:
-    """As `at_values`, but what is counted is that of all steps of the launch together; of loops whose trips depend on scalars as
-    often that of the step in the middle."""
+    """As `at_values`, but what is counted is that of all steps of the launch together; trips of inner loops are those of the step in
+    the middle."""
     return _with(manifest, values, lambda steps: steps)
 
 
@@ -65,9 +65,10 @@ def _at(kernel: Kernel, steps: _Steps) -> Kernel:
 
 
 def _trip(loop: LoopSchedule, steps: _Steps) -> int:
-    """An outermost loop runs in each step."""
-    once = loop.trip if loop.size is None else value_at(read_size(loop.size), steps[(len(steps) - 1) // 2])
-    return once if loop.parent is not None else len(steps) * once
+    """An outermost loop runs in each step; one inside as often as in the step in the middle."""
+    if loop.parent is None:
+        return len(steps) * loop.trip if loop.size is None else _over(steps, loop.size)
+    return loop.trip if loop.size is None else value_at(read_size(loop.size), steps[(len(steps) - 1) // 2])
 
 
 def _over(steps: _Steps, size: str) -> int:

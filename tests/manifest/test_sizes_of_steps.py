@@ -50,12 +50,12 @@ def counts(manifest: Manifest) -> dict[str, object]:
 
 
 def expected(positions: list[int]) -> dict[str, object]:
-    """Of steps at these positions; trips are those of the first."""
+    """Of steps at these positions; the loops are outermost ones."""
     steps, rows = len(positions), sum(positions)
     return {
         "tokens": [rows, 3 * steps],
         "blocks": [5 * steps],
-        "trips": [positions[0], 3],
+        "trips": [rows, 3 * steps],
         "guarded": {"rows": rows, "row": 3 * steps},
         "outside": {"row": 2 * steps},
         "moves": {"w": 64 * steps, "c": 8 * rows},
@@ -102,3 +102,10 @@ def test_steps_without_a_scalar() -> None:
     made = replace(design(), kernels=(kernel,))
     assert [stream.tokens for stream in at_values(made).kernels[0].streams] == [3]
     assert [stream.tokens for stream in of_launch(made).kernels[0].streams] == [12]
+
+
+def test_inner_loops_run_as_often_as_in_the_middle() -> None:
+    (kernel,) = design().kernels
+    inner = tuple(replace(loop, parent="step") for loop in kernel.schedule)
+    made = replace(design(), kernels=(replace(kernel, schedule=inner),))
+    assert [loop.trip for loop in of_launch(made, {"pos": 7}).kernels[0].schedule] == [8, 3]
