@@ -28,8 +28,8 @@ def at_values(manifest: Manifest, values: Mapping[str, int] | None = None) -> Ma
 
 
 def of_launch(manifest: Manifest, values: Mapping[str, int] | None = None) -> Manifest:
-    """As `at_values`, but what is counted is that of all steps of the launch together; trips of inner loops are those of the step in
-    the middle."""
+    """As `at_values`, but what is counted is that of all steps of the launch together; trips of inner loops are those of the step
+    in the middle."""
     return _with(manifest, values, lambda steps: steps)
 
 
