@@ -43,16 +43,21 @@ def complaints_about_steps(kernel: KernelOp) -> Iterator[str]:
             trips = " and ".join(str(found.trip) if found else "?" for found in bounds) or "no"
             wanted = f"{kernel.steps} in one loop" if expected else "none, in a unit that nobody starts"
             yield f"@{task.sym_name.data} computes {trips} steps, expected {wanted}"
+    for writer, reader in updates_and_reads(kernel):
+        if not _passed_on(tasks, _at_end(writer, WriteOp)) & _at_end(reader, ReadOp):
+            names = f"@{reader.sym_name.data} reads in a step what @{writer.sym_name.data} wrote in the one before"
+            yield f"{names}, and does not wait for it"
+
+
+def updates_and_reads(kernel: KernelOp) -> list[tuple[TaskOp, TaskOp]]:
+    """Each task that writes what is updated in place, with each that reads it."""
+    pairs = dict[tuple[TaskOp, TaskOp], None]()
     for value, place in zip(kernel.terminator.arguments, kernel.places, strict=True):
-        if place is None:
-            continue
-        readers = [use.operation for use in kernel.arguments[place.operand].uses if isinstance(use.operation, TaskOp)]
-        for writer in [use.operation for use in value.uses if isinstance(use.operation, TaskOp)]:
-            passed = _passed_on(tasks, _at_end(writer, WriteOp))
-            for reader in readers:
-                if not passed & _at_end(reader, ReadOp):
-                    names = f"@{reader.sym_name.data} reads in a step what @{writer.sym_name.data} wrote in the one before"
-                    yield f"{names}, and does not wait for it"
+        if place is not None:
+            readers = [use.operation for use in kernel.arguments[place.operand].uses if isinstance(use.operation, TaskOp)]
+            writers = [use.operation for use in value.uses if isinstance(use.operation, TaskOp)]
+            pairs |= dict.fromkeys((writer, reader) for writer in writers for reader in readers)
+    return list(pairs)
 
 
 def _step_loops(task: TaskOp) -> list[scf.ForOp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -238,7 +238,7 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     exported = export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
     if part.stage == TOKEN:
         end_layers(exported.module, "y")
-        return replace(exported, embedding=partial(token_tables_of, model, index))
+        return replace(exported, embedding=cache(partial(token_tables_of, model, index)))
     return exported
 
 

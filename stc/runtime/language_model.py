@@ -134,8 +134,7 @@ class LanguageModel:
             inputs = {"x": x, POSITION: np.asarray(position, np.int32), **self._rows_of(layer.kind, at)}
             if self._accelerators[project.folder].manifest.has("mask"):
                 inputs["mask"] = self._mask(layer.kind, position, project)
-            buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
-            found = self._accelerators[project.folder](inputs, {**parameters[stage], **buffers}, resident=own.keys())
+            found = self._accelerators[project.folder](inputs, {**parameters[stage], **_buffers(own)}, resident=own.keys())
             x = found["y"]
             launches[project.folder, position] += 1
         return {**found, "y": found["y"][:, count - 1 : count]}
@@ -158,8 +157,7 @@ class LanguageModel:
         tokens = np.array([*known, *[-1] * (project.steps - len(known))], np.int64)
         given = {name: table[begin:][: project.steps][:, None, None] for name, table in self._rows[layer.kind].items()}
         inputs = {"tokens": tokens, POSITION: np.asarray(begin, np.int32), **given}
-        buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
-        found = self._accelerators[project.folder](inputs, {**parameters[DECODE], **buffers}, resident=own.keys())
+        found = self._accelerators[project.folder](inputs, {**parameters[DECODE], **_buffers(own)}, resident=own.keys())
         launches[project.folder, begin] += 1
         vocabulary = self.manifest.vocabulary
         chosen = found["token"].reshape(-1)
@@ -250,6 +248,11 @@ class LanguageModel:
 
     def _rows_of(self, kind: str, at: np.ndarray) -> dict[str, np.ndarray]:
         return {name: table[at][None] for name, table in self._rows[kind].items()}
+
+
+def _buffers(caches: Mapping[str, Buffers]) -> Buffers:
+    """Of all caches of a launch."""
+    return {name: buffer for cache in caches.values() for name, buffer in cache.items()}
 
 
 @dataclass

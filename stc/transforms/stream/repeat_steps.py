@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from stc.analysis.loops import is_unrolled
+from stc.analysis.steps import updates_and_reads
 from stc.analysis.task_graph import task_graph, tasks_of, units_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, TaskKind, TaskOp, UnpackOp, YieldOp
@@ -135,7 +136,7 @@ class _Repetition:
         load, store = self._load_of_input(), self._store_of_token()
         self._stack()
         repeated = [task for task in tasks_of(self._kernel) if task.unit in started and task is not load]
-        credits = self._caches()
+        credits = [(writer.sym_name.data, reader.sym_name.data) for writer, reader in updates_and_reads(self._kernel)]
         self._embed(load, store)
         for task in repeated:
             self._repeat(task)
@@ -158,12 +159,8 @@ class _Repetition:
                 what = f"positions is {self._asked.positions}, and {symbol.name} is at most {symbol.maximum}"
                 raise CompileError(what, where=self._where, accepted=f"{symbol.maximum + 1} rows at least, or 0 for no table")
         for name in (TOKENS, EMBEDDING, POSITIONS):
-            if name in self._names():
+            if name in _names(self._function.arg_attrs):
                 raise CompileError(f"there is an input '{name}'", where=self._where, accepted="inputs of other names")
-
-    def _names(self) -> list[str | None]:
-        entries = self._function.arg_attrs
-        return [NAME.of(entry) for entry in entries.data] if entries is not None else []
 
     # What there is ------------------------------------------------------------------------------------------------------
 
@@ -177,15 +174,14 @@ class _Repetition:
         return started
 
     def _argument(self) -> BlockArgument:
-        names = self._names()
+        names = _names(self._function.arg_attrs)
         if self._asked.input not in names:
             raise CompileError(f"no input '{self._asked.input}'", where=self._where, accepted="the name of the embedding's row")
         return self._function.body.block.args[names.index(self._asked.input)]
 
     def _entries_of(self, result: str) -> int:
         """The last extent of a result of the function."""
-        entries, types = self._function.res_attrs, self._function.function_type.outputs.data
-        names = [NAME.of(entry) for entry in entries.data] if entries is not None else []
+        names, types = _names(self._function.res_attrs), self._function.function_type.outputs.data
         kind = types[names.index(result)] if result in names else None
         if not isa(kind, TensorType) or not kind.get_shape():
             accepted = "one, or vocabulary=N, the rows of the embedding"
@@ -208,9 +204,8 @@ class _Repetition:
         return tasks[0]
 
     def _store_of_token(self) -> TaskOp:
-        terminator, entries = self._function.body.block.last_op, self._function.res_attrs
+        terminator, names = self._function.body.block.last_op, _names(self._function.res_attrs)
         assert terminator is not None
-        names = [NAME.of(entry) for entry in entries.data] if entries is not None else []
         if self._asked.token not in names:
             raise CompileError(f"no result '{self._asked.token}'", where=self._where, accepted="the name of the next token")
         unpack = through_reshapes(terminator.operands[names.index(self._asked.token)]).owner
@@ -371,17 +366,6 @@ class _Repetition:
             offset(task, port, count, block, self._where)
         _advance(task, block)
 
-    def _caches(self) -> list[tuple[str, str]]:
-        """Each task that writes what is updated in place, with each that reads it."""
-        kernel, pairs = self._kernel, dict[tuple[str, str], None]()
-        for value, place in zip(kernel.terminator.arguments, kernel.places, strict=True):
-            if place is None:
-                continue
-            readers = [use.operation for use in kernel.arguments[place.operand].uses if isinstance(use.operation, TaskOp)]
-            writers = [use.operation for use in value.uses if isinstance(use.operation, TaskOp)]
-            pairs |= dict.fromkeys((writer.sym_name.data, reader.sym_name.data) for writer in writers for reader in readers)
-        return list(pairs)
-
     def _credit(self, writer: str, reader: str) -> None:
         """Let the task `reader` wait, at the end of each step, until `writer` is at the end of it."""
         kernel, names = self._kernel, symbols_of(self._kernel)
@@ -509,6 +493,11 @@ class _EmbedBody:
                 Rewriter.insert_op(op, InsertPoint.before(start))
             else:
                 builder.insert(op)
+
+
+def _names(entries: ArrayAttr[DictionaryAttr] | None) -> list[str | None]:
+    """Of arguments or results of the function."""
+    return [] if entries is None else [NAME.of(entry) for entry in entries.data]
 
 
 def _marked(entries: ArrayAttr[DictionaryAttr] | None, own: Sequence[int]) -> ArrayAttr[DictionaryAttr] | None:
