@@ -63,8 +63,21 @@ def are_rows(kinds: Sequence[str], count: int) -> bool:
     return len(kinds) % count == 0 and all(len({*kinds[first : first + count]}) == 1 for first in range(0, len(kinds), count))
 
 
+OF_ONE_STAGE = {
+    "seq": "--rows N for tokens of a launch of a prompt, --max-seq N for positions, or one --stage",
+    "layer": "one --stage of that layer: a whole model has all",
+    "run_time_sizes": "one --stage: those of a whole model have such sizes wherever they can",
+}
+"""Options that say which part of a model is compiled, by name, and what is accepted in their place where all of it is."""
+
+
 def stage_of(target: str, stage: str, given: Collection[str]) -> str:
-    """The stage that is compiled: of a decoder all. CompileError where another one is said."""
+    """The stage that is compiled: of a decoder all. CompileError where another one is said, or which part of a whole model."""
     if target == DECODER and "stage" in given and stage != WHOLE_MODEL:
         raise CompileError(f"--target {DECODER} with --stage {stage}", accepted=f"--stage {WHOLE_MODEL}, or no --target")
-    return WHOLE_MODEL if target == DECODER else stage
+    if target != DECODER and stage != WHOLE_MODEL:
+        return stage
+    whole = f"--target {DECODER}" if target == DECODER else f"--stage {WHOLE_MODEL}"
+    if (name := next((name for name in OF_ONE_STAGE if name in given), None)) is not None:
+        raise CompileError(f"--{name.replace('_', '-')} with {whole}", accepted=OF_ONE_STAGE[name])
+    return WHOLE_MODEL

@@ -79,6 +79,14 @@ def test_no_such_target(tmp_path: Path, stc: Stc) -> None:
         with_target({}, "encoder", ())
 
 
+@pytest.mark.parametrize("whole", [("--target", DECODER), ("--stage", "model")])
+@pytest.mark.parametrize("option", [("--seq", 3), ("--layer", 7), ("--run-time-sizes",)])
+def test_a_part_of_a_whole_model(tmp_path: Path, stc: Stc, whole: tuple[str, str], option: tuple[str | int, ...]) -> None:
+    """What says which part of a model is compiled was passed over in silence."""
+    ended = stc("compile", "gpt2-tiny", "--out", tmp_path / "out", *whole, *option)
+    refused(ended, f"{option[0]} with {' '.join(whole)}; accepted:")
+
+
 def test_a_tile_height_that_a_launch_with_the_head_does_not_have(tmp_path: Path, stc: Stc) -> None:
     configured(folder := tmp_path / "config", "gpt2-tiny", n_layer=2)
     asked = ("compile", folder, "--target", DECODER, "--layers", 2, "--max-seq", 8, "--out", tmp_path / "out")
