@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,14 +43,13 @@ class RoundingNoise(TorchDispatchMode):
     ) -> Any:
         call: Callable[..., Any] = func
         result = call(*args, **(kwargs or {}))
-        if torch.Tag.inplace_view not in func.tags:
-            for written in _written(func._schema.arguments, args, kwargs or {}):
-                tree_map_only(torch.Tensor, lambda value: value.copy_(self._moved(value)), written)
-        name = func._schema.name.removeprefix("aten::")
-        is_exact = name in _EXACT or (name in _EXACT_ON_INTEGERS and not kwargs and all(map(_is_whole, (*args, result))))
-        if is_exact or any(returned.alias_info is not None for returned in func._schema.returns):
+        kind = _kind_of(func)
+        for position, name in kind.written:
+            written = (kwargs or {}).get(name, args[position] if position < len(args) else None)
+            tree_map_only(torch.Tensor, lambda value: value.copy_(self._moved(value)), written)
+        if kind.is_exact or (kind.is_exact_on_integers and not kwargs and all(map(_is_whole, (*args, result)))):
             return result
-        return tree_map_only(torch.Tensor, self._moved, result)
+        return self._moved(result) if isinstance(result, torch.Tensor) else tree_map_only(torch.Tensor, self._moved, result)
 
     def _moved(self, value: torch.Tensor) -> torch.Tensor:
         if not value.is_floating_point() or value.dtype == torch.bfloat16:
@@ -57,10 +58,24 @@ class RoundingNoise(TorchDispatchMode):
         return value * (1 - torch.finfo(value.dtype).eps / 2 * lost)
 
 
-def _written(declared: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """Arguments that an operation writes; `declared`: those of its schema, in the order in which `args` are given."""
-    values = {**dict(zip((argument.name for argument in declared), args, strict=False)), **kwargs}
-    return [values.get(argument.name) for argument in declared if argument.alias_info and argument.alias_info.is_write]
+@dataclass(frozen=True)
+class _Kind:
+    """What is to be known of an operation. `written`: position and name of the arguments that it writes; `is_exact`: whether there
+    is no error in its results, or these are among its arguments."""
+
+    written: tuple[tuple[int, str], ...]
+    is_exact: bool
+    is_exact_on_integers: bool
+
+
+@cache
+def _kind_of(func: Any) -> _Kind:
+    """From its schema, which takes longer to ask than the operation takes."""
+    schema, is_view = func._schema, torch.Tag.inplace_view in func.tags
+    name = schema.name.removeprefix("aten::")
+    written = [(place, each.name) for place, each in enumerate(schema.arguments) if each.alias_info and each.alias_info.is_write]
+    returns_arguments = any(returned.alias_info is not None for returned in schema.returns)
+    return _Kind(() if is_view else tuple(written), name in _EXACT or returns_arguments, name in _EXACT_ON_INTEGERS)
 
 
 def _is_whole(value: Any) -> bool:
