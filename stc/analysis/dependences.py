@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.index_ranges import guards_around
 from stc.analysis.loop_schedules import Entry
-from stc.analysis.loops import most_trips
+from stc.analysis.loops import most_trips, pipeline_ii
 from stc.analysis.port_pressure import accessed_entries
 from stc.analysis.recurrences import flattened_nest, is_computed_from, iterations
+from stc.analysis.remembered import Remembered
+from stc.dialects.dataflow import TaskOp
 from stc.iteration.index_expressions import Computed
 
 MOST_ACCESSES = 1 << 17
@@ -49,12 +51,41 @@ class _Access:
     guards: tuple[IndexExpression, ...]
 
 
+_FOUND = Remembered[tuple[tuple[int, int, int, str], ...]](with_names=False)
+"""Distances and proofs, with the numbers of the loop and of the allocation in their task."""
+
+
+def task_dependences(task: TaskOp) -> dict[scf.ForOp, list[CarriedDependence]]:
+    """The `carried_dependences` of the pipelined loops of `task`."""
+    ops = list(task.walk())
+    loops = [(number, op) for number, op in enumerate(ops) if isinstance(op, scf.ForOp) and pipeline_ii(op) is not None]
+
+    def prove() -> tuple[tuple[int, int, int, str], ...]:
+        found = ((number, each) for number, loop in loops for each in carried_dependences(loop))
+        return tuple((number, ops.index(_allocation(each)), each.distance, each.proof) for number, each in found)
+
+    proved: dict[scf.ForOp, list[CarriedDependence]] = {loop: [] for _, loop in loops}
+    at = dict(loops)
+    for number, array, distance, proof in _FOUND.of(task, tuple(at), prove):
+        proved[at[number]].append(CarriedDependence(ops[array].results[0], distance, proof))
+    return proved
+
+
+def _allocation(found: CarriedDependence) -> memref.AllocOp:
+    owner = found.buffer.owner
+    assert isinstance(owner, memref.AllocOp)
+    return owner
+
+
 def carried_dependences(loop: scf.ForOp) -> Iterator[CarriedDependence]:
     """What is proved, and worth saying, of the arrays of the task that `loop` both loads from and stores to."""
     arrays: dict[SSAValue, dict[_Access, None]] = {}
+    guards: dict[Operation, tuple[IndexExpression, ...]] = {}
     for op, entry in accessed_entries(loop.body.block, {}):
         if isinstance(entry.buffer.owner, memref.AllocOp):
-            access = _Access(entry, op.results == (), tuple(guards_around(op)))
+            if op not in guards:  # which all copies have alike
+                guards[op] = tuple(guards_around(op))
+            access = _Access(entry, op.results == (), guards[op])
             arrays.setdefault(entry.buffer, {})[access] = None
     for buffer, accesses in arrays.items():
         if len({access.stores for access in accesses}) == 2 and (found := _dependence(loop, buffer, list(accesses))) is not None:

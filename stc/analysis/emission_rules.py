@@ -18,7 +18,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
@@ -29,6 +30,7 @@ from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, loo
 from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, are_registers, bank_accesses, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
+from stc.analysis.remembered import computation_of
 from stc.analysis.steps import complaints_about_steps, one_step
 from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, units_of, users_of
 from stc.diagnostics import CompileError
@@ -73,10 +75,7 @@ def emission_violations(module: ModuleOp, platform: Platform) -> list[RuleViolat
 
 
 def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:
-    for task in tasks_of(kernel):
-        yield from _loop_violations(task)
-        yield from _array_violations(task)
-        yield from _pressure_violations(task, platform)
+    yield from _task_violations(kernel, platform)
     yield from _ring_violations(kernel)
     yield from _memory_violations(kernel, platform)
     yield from _update_violations(kernel)
@@ -84,6 +83,18 @@ def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
     yield from unpaired
     if not unpaired and not any(_unbounded_loops(task) for task in tasks_of(kernel)):
         yield from _graph_violations(kernel)
+
+
+def _task_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:
+    """Of what tasks compute: one that computes the same as a task without any has none."""
+    kept: set[tuple[Hashable, ...]] = set()
+    for task in tasks_of(kernel):
+        if (computed := computation_of(task)) in kept:
+            continue
+        found = [*_loop_violations(task), *_array_violations(task), *_pressure_violations(task, platform)]
+        if not found:
+            kept.add(computed)
+        yield from found
 
 
 # Rules 1 and 5: channels ------------------------------------------------------------------------------------------------
@@ -216,12 +227,13 @@ def _ring_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
 
 def _memory_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:
     memories = [operation.result for operation in kernel.body.block.ops if isinstance(operation, MemoryOp)]
+    tasks = tasks_of(kernel)
+    reading, writing = (_users(tasks, sides) for sides in ([task.ins for task in tasks], [task.outs for task in tasks]))
     for port in (*kernel.arguments, *memories):
         if not isinstance(port.type, MemRefType):
             continue
         name = channel_name(port)
-        readers = [task for task in tasks_of(kernel) if port in task.ins]
-        writers = [task for task in tasks_of(kernel) if port in task.outs]
+        readers, writers = reading[port], writing[port]
         if readers and writers:
             yield RuleViolation(5, f"{name} is written and read in one kernel, expected a stream between the tasks")
         for what, tasks in (("reading", readers), ("writing", writers)):
@@ -232,6 +244,15 @@ def _memory_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
         if size > platform.memory.channel_bytes:
             what = f"{name} takes {size} bytes, a channel has {platform.memory.channel_bytes}"
             yield RuleViolation(22, f"{what}, expected it in more ports (lanes, copies), in fewer bits, or of fewer layers")
+
+
+def _users(tasks: Iterable[TaskOp], sides: Iterable[Iterable[SSAValue]]) -> Mapping[SSAValue, list[TaskOp]]:
+    """By value the `tasks` that have it among their own of `sides`."""
+    found = defaultdict[SSAValue, list[TaskOp]](list)
+    for task, values in zip(tasks, sides, strict=True):
+        for value in dict.fromkeys(values):
+            found[value].append(task)
+    return found
 
 
 def _update_violations(kernel: KernelOp) -> Iterator[RuleViolation]:

@@ -2,18 +2,19 @@
 
 Two tasks read the same where the IR in their bodies is equal, names of values included (messages have them), and operands come from
 operations of the same kind. `UNREAD` and the depths of FIFOs do not count: a `Remembered` holds what follows from none of them, and
-no IR.
+no IR. Two tasks compute the same where no more than names and labels differ: of the layers of a model, all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from stc.dialects.dataflow import TaskOp
-from stc.dialects.facts import PIPELINE, STORAGE, STYLE
+from stc.dialects.facts import LABEL, PIPELINE, STORAGE, STYLE
 from stc.dialects.stream import StreamType
 
 T = TypeVar("T")
@@ -22,15 +23,16 @@ UNREAD = frozenset({PIPELINE.name, STYLE.name, STORAGE.name})
 
 
 class Remembered(Generic[T]):
-    """Answers by task and question; all are forgotten when so many tasks as `most` have some."""
+    """Answers by task and question; all are forgotten when so many tasks as `most` have some. `with_names`: whether names or labels
+    are in the answers."""
 
-    def __init__(self, most: int = 2048) -> None:
-        self._most = most
+    def __init__(self, most: int = 2048, *, with_names: bool = True) -> None:
+        self._most, self._with_names = most, with_names
         self._answers: dict[tuple[Hashable, ...], dict[Hashable, T]] = {}
 
     def of(self, task: TaskOp, question: Hashable, answer: Callable[[], T]) -> T:
         """What was answered when a task that reads the same was asked the same, else what `answer` returns."""
-        text = text_of(task)
+        text = text_of(task) if self._with_names else computation_of(task, UNREAD)
         if text not in self._answers:
             if len(self._answers) >= self._most:
                 self._answers.clear()
@@ -43,37 +45,51 @@ class Remembered(Generic[T]):
 
 def text_of(task: TaskOp) -> tuple[Hashable, ...]:
     """What is equal for two tasks that read the same, and for no others."""
-    return (*(type(value.owner) for value in task.operands), *_of_block(task.body.block, {}))
+    return tuple(_Text(UNREAD, with_names=True).of_task(task))
 
 
-def _of_block(block: Block, numbers: dict[SSAValue, int]) -> Iterator[Hashable]:
+def computation_of(task: TaskOp, unread: frozenset[str] = frozenset()) -> tuple[Hashable, ...]:
+    """What is equal for two tasks that compute the same, and for no others; attributes called `unread` do not count."""
+    return tuple(_Text(unread | {LABEL.name}, with_names=False).of_task(task))
+
+
+@dataclass(frozen=True)
+class _Text:
     """`numbers`: of the values so far, in order."""
-    yield len(block.args)
-    for argument in block.args:
-        yield from _defined(argument, numbers)
-    for op in block.ops:
-        yield from _of_operation(op, numbers)
-    yield None
 
+    unread: frozenset[str]
+    with_names: bool
+    numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
-def _of_operation(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[Hashable]:
-    yield type(op)
-    yield tuple(numbers[operand] for operand in op.operands)
-    yield _entries(op.properties)
-    yield _entries(op.attributes)
-    for result in op.results:
-        yield from _defined(result, numbers)
-    for region in op.regions:
-        yield len(region.blocks)
-        for block in region.blocks:
-            yield from _of_block(block, numbers)
+    def of_task(self, task: TaskOp) -> Iterator[Hashable]:
+        yield from (type(value.owner) for value in task.operands)
+        yield from self._of_block(task.body.block)
 
+    def _of_block(self, block: Block) -> Iterator[Hashable]:
+        yield len(block.args)
+        for argument in block.args:
+            yield from self._defined(argument)
+        for op in block.ops:
+            yield from self._of_operation(op)
+        yield None
 
-def _defined(value: SSAValue, numbers: dict[SSAValue, int]) -> tuple[Hashable, Hashable]:
-    numbers[value] = len(numbers)
-    kind = value.type
-    return (StreamType, kind.element_type) if isinstance(kind, StreamType) else kind, value.name_hint
+    def _of_operation(self, op: Operation) -> Iterator[Hashable]:
+        yield type(op)
+        yield tuple(self.numbers[operand] for operand in op.operands)
+        yield self._entries(op.properties)
+        yield self._entries(op.attributes)
+        for result in op.results:
+            yield from self._defined(result)
+        for region in op.regions:
+            yield len(region.blocks)
+            for block in region.blocks:
+                yield from self._of_block(block)
 
+    def _defined(self, value: SSAValue) -> tuple[Hashable, Hashable]:
+        self.numbers[value] = len(self.numbers)
+        kind = value.type
+        seen = (StreamType, kind.element_type) if isinstance(kind, StreamType) else kind
+        return seen, value.name_hint if self.with_names else None
 
-def _entries(entries: Mapping[str, Attribute]) -> tuple[tuple[str, Attribute], ...]:
-    return tuple(entry for entry in entries.items() if entry[0] not in UNREAD)
+    def _entries(self, entries: Mapping[str, Attribute]) -> tuple[tuple[str, Attribute], ...]:
+        return tuple(entry for entry in entries.items() if entry[0] not in self.unread)

@@ -59,8 +59,8 @@ def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
     }
 
 
-_MULTIPLEXERS = Remembered[int]()
-_CONTROL = Remembered[ControlCost]()
+_MULTIPLEXERS = Remembered[int](with_names=False)
+_CONTROL = Remembered[ControlCost](with_names=False)
 
 
 def _control(task: TaskOp, clock_ns: float) -> ResourceCount:

@@ -6,13 +6,14 @@ A pure scalar operation with one use in its own block becomes part of the expres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from stc.analysis.dependences import CarriedDependence
 from stc.codegen.cpp_types import Typedefs, is_packed, scalar_type
 from stc.codegen.expressions import Expression, expression, product_type, result_name
 from stc.codegen.names import Scope
@@ -40,7 +41,8 @@ class BodyPrinter:
     """Prints the blocks of one task into `lines`.
 
     `names`: C++ text of the task's block arguments. `written_ports`: those the task writes. `block_types`: C++ array type of
-    those that are blocks. `labels`: of every loop. `handlers`: how each operation prints. `where`: for complaints.
+    those that are blocks. `labels`: of every loop. `dependences`: what is proved of loops. `handlers`: how each operation prints.
+    `where`: for complaints.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class BodyPrinter:
         handlers: Mapping[type[Operation], Handler],
         names: Mapping[SSAValue, str],
         labels: Mapping[scf.ForOp, str],
+        dependences: Mapping[scf.ForOp, Sequence[CarriedDependence]],
         written_ports: frozenset[SSAValue] = frozenset(),
         block_types: Mapping[SSAValue, str] | None = None,
         where: str = "",
@@ -57,6 +60,7 @@ class BodyPrinter:
         self.lines = lines
         self.typedefs = typedefs
         self.labels = labels
+        self.dependences = dependences
         self.written_ports = written_ports
         self.block_types = block_types or {}
         self.where = where

@@ -9,7 +9,6 @@ from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from stc.analysis.dependences import carried_dependences
 from stc.analysis.loops import constant_bounds, is_flattened, is_kept_apart, pipeline_ii, pipeline_style, unroll_factor
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression, size_text
@@ -38,8 +37,7 @@ def _print_for(printer: BodyPrinter, operation: Operation) -> None:
     with printer.lines.block(head):
         for pragma in _directives(operation):
             printer.lines.pragma(pragma)
-        if pipeline_ii(operation) is not None:
-            _print_dependences(printer, operation)
+        _print_dependences(printer, operation)
         printer.loop_depth += 1
         printer.statements(operation.body.block)
         _assign_yielded(printer, operation.body.block, carried)
@@ -76,7 +74,7 @@ def _repeats_a_drain(loop: scf.ForOp) -> bool:
 
 def _print_dependences(printer: BodyPrinter, loop: scf.ForOp) -> None:
     """What is proved of the arrays that iterations hand values over in (rule 13), each with its proof."""
-    for found in carried_dependences(loop):
+    for found in printer.dependences.get(loop, ()):
         name = printer.text(found.buffer, 0)
         printer.lines.comment(f"{name}: {found.proof}")
         printer.lines.pragma(f"dependence variable={name} type=inter direction=RAW distance={found.distance} dependent=true")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from stc.analysis.dependences import task_dependences
 from stc.analysis.loops import loop_labels
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.body_control import CONTROL
@@ -95,6 +96,7 @@ def _print_task(lines: SourceLines, task: TaskDesign, typedefs: Typedefs, block_
         HANDLERS,
         names,
         loop_labels(task.op),
+        task_dependences(task.op),
         frozenset(outputs),
         inner_types,
         f"task @{task.op.sym_name.data}",
