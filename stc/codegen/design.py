@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import SSAValue
@@ -15,6 +16,7 @@ from stc.analysis.emission_rules import check_emission_rules
 from stc.analysis.memory_ports import memories_of, memory_ports
 from stc.analysis.storage import memory_of
 from stc.analysis.task_graph import units_of
+from stc.analysis.task_traces import task_trace
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, HostValue, host_plan
 from stc.codegen.names import Scope
@@ -25,6 +27,7 @@ from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
 from stc.iteration.size import Symbol
 from stc.iteration.storage import Memory
+from stc.iteration.trace import TaskTrace
 from stc.manifest.element_types import ElementType, element_type
 from stc.manifest.schema import OWN_KERNEL
 from stc.platforms.memory_channels import channels_in_turn, padded_bytes
@@ -109,6 +112,11 @@ class TaskDesign:
     @property
     def writes(self) -> tuple[str, ...]:
         return self.arguments[len(self.op.ins) :]
+
+    @cached_property
+    def accesses(self) -> TaskTrace:
+        """What it does to what it is called with, by the names of that."""
+        return task_trace(self.op, dict(zip(self.op.operands, self.arguments, strict=True)))
 
     def taken(self) -> tuple[str, ...]:
         """The names of all its `ins`, scalars included."""

@@ -9,26 +9,25 @@ from xdsl.dialects import scf
 from stc.analysis.loop_estimates import loop_estimate
 from stc.analysis.loops import is_flattened, is_tabulated, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.analysis.summed_products import SummedProducts, summed_products
-from stc.analysis.task_traces import task_trace
 from stc.codegen.design import TaskDesign
 from stc.diagnostics import CompileError
 from stc.dialects.itensor.accesses import trip_size
 from stc.iteration.size import Size, maximum, product_of
-from stc.iteration.trace import Access, Block, For, TaskTrace, accesses_of_iteration, items_of, placed
+from stc.iteration.trace import Access, Block, For, accesses_of_iteration, items_of, placed
 from stc.manifest.schema import LoopSchedule, MemoryAccess, TaskWork
 
 
 def task_schedule(task: TaskDesign, clock_ns: float) -> list[LoopSchedule]:
     """One entry per loop that is left in hardware, in source order; depths for cycles of `clock_ns`."""
     labels = loop_labels(task.op)
-    bodies = {item.label: item.body for item in items_of(task_accesses(task).body) if isinstance(item, For)}
+    bodies = {item.label: item.body for item in items_of(task.accesses.body) if isinstance(item, For)}
     return [_entry(task, loop, labels, bodies.get(labels[loop], ()), clock_ns) for loop in labels if not is_unrolled(loop)]
 
 
 def accesses_outside_loops(task: TaskDesign) -> dict[str, int]:
     """Tokens per launch that a task moves outside the loops that are left in hardware, by stream or ring of blocks."""
     counts: Counter[str] = Counter()
-    for access, times in accesses_of_iteration(task_accesses(task).body):
+    for access, times in accesses_of_iteration(task.accesses.body):
         if not access.bytes:
             counts[access.name] += times
     return dict(counts)
@@ -37,7 +36,7 @@ def accesses_outside_loops(task: TaskDesign) -> dict[str, int]:
 def guarded_streams(task: TaskDesign) -> tuple[dict[str, int | None], dict[str, str] | None]:
     """Of the streams and rings of blocks that a task touches under a condition, or in loops whose trips stand in a table: how many
     tokens it moves there per launch at most, and the sizes of those that depend on scalars (None: no such)."""
-    trace = task_accesses(task)
+    trace = task.accesses
     tabulated = {label for loop, label in loop_labels(task.op).items() if is_tabulated(loop)}
     counted = [access for access, loops, guards in placed(trace.body) if guards or any(loop.label in tabulated for loop in loops)]
     found = [access.port for access in counted if not access.bytes]
@@ -52,7 +51,7 @@ def task_work(task: TaskDesign, clock_ns: float) -> TaskWork | None:
         products = summed_products(task.op, clock_ns)
     except CompileError:
         return None
-    trace = task_accesses(task)
+    trace = task.accesses
     words = {access.port: access.bytes for access, _, _ in placed(trace.body) if isinstance(access, Access) and access.bytes}
     moves = {name: product_of(size, trace.token_size(name, writes)) for (name, writes), size in words.items()}
     if products is None and not moves:
@@ -66,11 +65,6 @@ def task_work(task: TaskDesign, clock_ns: float) -> TaskWork | None:
 def run_time_size(size: Size | None) -> str | None:
     """The text of a size that depends on scalars, None of any other."""
     return None if size is None or isinstance(size, int) else str(size)
-
-
-def task_accesses(task: TaskDesign) -> TaskTrace:
-    """What a task does to what it is called with, by the names of that."""
-    return task_trace(task.op, dict(zip(task.op.operands, task.arguments, strict=True)))
 
 
 def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], body: Block, clock_ns: float) -> LoopSchedule:

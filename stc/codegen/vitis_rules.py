@@ -380,9 +380,10 @@ def _rule_16(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
         integers = _integer_names(function)
         for block, statement in _statements(function.body):
-            if not any(_pipeline(node) for node in block.ancestors()):
+            divisions = _DIVISION.findall(statement.text)
+            if not divisions or not any(_pipeline(node) for node in block.ancestors()):
                 continue
-            for operator, divisor in _DIVISION.findall(statement.text):
+            for operator, divisor in divisions:
                 is_integer = operator == "%" or divisor in integers or re.fullmatch(r"\d+[uUlL]*", divisor)
                 value = re.fullmatch(r"(\d+)[uUlL]*", divisor)
                 if is_integer and not (value and int(value[1]) > 0 and int(value[1]) & (int(value[1]) - 1) == 0):

@@ -339,6 +339,8 @@ def _tokens_in(body: Block, port: Port) -> int:
 def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> Size:
     """How many iterations of a nest there are at which all guards hold; CompileError where that depends on data, or where a guard
     looks at a loop of a run-time trip count other than to hold in its last iteration."""
+    if not guards:
+        return product_of(*(loop.trips for loop in loops))
     last = {condition: loop for loop in loops if (condition := _is_last(loop)) is not None}
     guards = tuple((part, required) for condition, required in guards for part in (_parts(condition) if required else [condition]))
     pinned = {last[condition] for condition, required in guards if required and condition in last}

@@ -7,7 +7,9 @@ estimated, published).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 SCHEMA_VERSION = 3
@@ -277,8 +279,8 @@ class Kernel:
                 return port
         raise KeyError(name)
 
-    @property
-    def executions(self) -> dict[tuple[str, str], int]:
+    @cached_property
+    def executions(self) -> Mapping[tuple[str, str], int]:
         """Iterations per launch of each loop, by task and label; 0 where a trip count is not known."""
         loops = {(loop.task, loop.label): loop for loop in self.schedule}
 

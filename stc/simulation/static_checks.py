@@ -171,10 +171,6 @@ class _Counts:
             found.setdefault(loop.task, []).append(loop)
         return found
 
-    @cached_property
-    def executions(self) -> dict[tuple[str, str], int]:
-        return self.kernel.executions
-
     def problems(self, link: Channel) -> Iterator[Finding]:
         for task, writes in ((link.producer, True), (link.consumer, False)):
             if task in self.tasks:
@@ -183,7 +179,7 @@ class _Counts:
     def _side(self, link: Channel, task: Task, writes: bool) -> Iterator[Finding]:
         where, verb = f"{self.kernel.name}.{link.name}", "writes" if writes else "reads"
         loops = [loop for loop in self.by_task.get(task.name, []) if link.name in (loop.writes if writes else loop.reads)]
-        counts = self.executions
+        counts = self.kernel.executions
         inside = sum(counts[loop.task, loop.label] * (loop.writes if writes else loop.reads)[link.name] for loop in loops)
         known = task.outside_loops is not None and all(counts[loop.task, loop.label] > 0 for loop in loops)
         most = inside + (task.outside_loops or {}).get(link.name, 0)
