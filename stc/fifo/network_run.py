@@ -11,7 +11,7 @@ beside each other, each as far as is known of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -269,12 +269,40 @@ class _Walker:
             if ring.producer in around:
                 self.found.rings[ring.name] = RingTimes(ring.depth)
         self.found.walks.update({name: self._walk(name) for name in around})
-        under_way = {name: (walk := self.found.walks[name], walk.walk(self.tasks[name].program)) for name in around}
-        if still := set(around) - {*_ended(under_way)}:
+        if still := self._left(around):
             waiting = ", ".join(name for name in around if name in still)
             raise UntimedError(f"tasks {waiting} wait for each other for ever", accepted="tasks, and rings, that end")
         for name in around:
             self._end(name)
+
+    def _left(self, around: Sequence[str]) -> Set[str]:
+        """Go on with each task when one of those that it waits for has; those that have not ended when nobody can go on."""
+        steps = {name: self.found.walks[name].walk(self.tasks[name].program) for name in around}
+        waiting_for = self._waiting_for(around)
+        due = set(around)
+        while due:
+            for name in (name for name in around if name in due):
+                due.discard(name)
+                walk = self.found.walks[name]
+                moved = walk.moved
+                if next(steps[name], _ENDED) is _ENDED:
+                    del steps[name]
+                if walk.moved != moved:
+                    due |= waiting_for[name] & steps.keys()
+        return steps.keys()
+
+    def _waiting_for(self, around: Sequence[str]) -> dict[str, set[str]]:
+        """By task of `around` those that may wait for what it does: for tokens, or for blocks of a ring, both ways."""
+        found: dict[str, set[str]] = {name: set() for name in around}
+        for name in around:
+            for other in (self._other(fifo) for fifo in self.incoming[name]):
+                if other in found:
+                    found[other].add(name)
+        for ring in self.network.graph.rings:
+            if ring.producer in found:
+                found[ring.producer].add(ring.consumer)
+                found[ring.consumer].add(ring.producer)
+        return found
 
     def _other(self, fifo: Channel) -> str:
         return fifo.consumer if self.backwards else fifo.producer
@@ -332,16 +360,6 @@ class _Walker:
 
 def _are_alike(one: TaskWalk, other: TaskWalk) -> bool:
     return one.now == other.now and all(np.array_equal(times, other.issues[port]) for port, times in one.issues.items())
-
-
-def _ended(under_way: Mapping[str, tuple[TaskWalk, Iterator[None]]]) -> list[str]:
-    """Those that have gone to their ends, once each has gone on as long as any can."""
-    ended: list[str] = []
-    while True:
-        before = sum(walk.moved for walk, _ in under_way.values()), len(ended)
-        ended += [name for name, (_, steps) in under_way.items() if name not in ended and next(steps, _ENDED) is _ENDED]
-        if (sum(walk.moved for walk, _ in under_way.values()), len(ended)) == before:
-            return ended
 
 
 def _partners(tasks: Sequence[TaskTimeline]) -> dict[str, set[str]]:

@@ -5,13 +5,13 @@ Runs of iterations that nobody holds up are handled at once, so that the time is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 
-from stc.iteration.task_timeline import Cycles, Loop, Node, Repeat, Row, Stretch, TimedLockEvent, lock_events, stretch
+from stc.iteration.task_timeline import Cycles, Loop, Moves, Node, Repeat, Row, Stretch, TimedLockEvent, lock_events, stretch
 from stc.iteration.trace import Moment, Port
 
 BLOCK_LATENCY = 1
@@ -116,8 +116,10 @@ class TaskWalk:
         while known < loop.count:
             before, known = known, self._known(loop, begins)
             if known > before:
-                issues = first + self._issues(loop, first, begins, range(begun, known))
-                self._note_some(loop, begins, range(begun, known), issues)
+                moves = loop.moves_in(range(begun, known))
+                issues = self._issues(loop, first, begins, moves, known - begun)
+                for port, begin, _, at in moves:
+                    self._note(port, begins[port] + begin, issues[at])
                 last = int(issues[-1])
                 if loop.memory is None:  # what is left is a loop of its own; memory takes words by all that came before
                     begun, first = known, last + loop.interval
@@ -133,35 +135,26 @@ class TaskWalk:
                 known = min(known, int(iterations[tokens]))
         return known
 
-    def _issues(self, loop: Loop, first: int, begins: Mapping[Port, int], firings: range) -> Cycles:
-        """When some firings of a loop issue, of which the first one may from cycle `first` on, in cycles from then."""
+    def _issues(self, loop: Loop, first: int, begins: Mapping[Port, int], moves: Sequence[Moves], count: int) -> Cycles:
+        """When `count` firings of a loop issue, which make these `moves`, and of which the first one may from cycle `first` on."""
         ready: Cycles | None = None
-        unhindered = loop.unhindered[: len(firings)]
-        for port, tokens in _tokens(loop, firings):
-            if (bounds := self._bounds(port, begins[port] + tokens.start, len(tokens))) is None:
+        unhindered = first + loop.unhindered[:count]
+        for port, begin, end, at in moves:
+            if (bounds := self._bounds(port, begins[port] + begin, end - begin)) is None or not (bounds > unhindered[at]).any():
                 continue
-            in_step, earliest = port in loop.in_step, bounds - first
-            at = slice(len(tokens)) if in_step else loop.iterations[port][tokens.start : tokens.stop] - firings.start
-            if (earliest > unhindered[at]).any():
-                if ready is None:
-                    ready = np.zeros(len(firings) if loop.memory is None else loop.count, dtype=np.int64)
-                if isinstance(at, slice):
-                    np.maximum(ready[at], earliest, out=ready[at])
-                else:
-                    np.maximum.at(ready, at, earliest)
-        return unhindered if ready is None else loop.issued(ready)[: len(firings)]
+            if ready is None:
+                ready = np.zeros(count if loop.memory is None else loop.count, dtype=np.int64)
+            if isinstance(at, slice):
+                np.maximum(ready[at], bounds - first, out=ready[at])
+            else:
+                np.maximum.at(ready, at, bounds - first)
+        return unhindered if ready is None else first + loop.issued(ready)[:count]
 
     def _bounds(self, port: Port, begin: int, count: int) -> Cycles | None:
         """Of so many tokens of a port; None where nothing holds them up."""
         if port in self.followed:
             return self.followed[port].bounds(begin, count)
         return self.bounds[port][begin : begin + count] if port in self.bounds else None
-
-    def _note_some(self, loop: Loop, begins: Mapping[Port, int], firings: range, issues: Cycles) -> None:
-        """Note the tokens of some firings of a loop, and when these issue."""
-        for port, tokens in _tokens(loop, firings):
-            at = loop.iterations[port][tokens.start : tokens.stop]
-            self._note(port, begins[port] + tokens.start, issues if port in loop.in_step else issues[at - firings.start])
 
     def _note(self, port: Port, begin: int, times: Cycles) -> None:
         self.issues[port][begin : begin + len(times)] = times
@@ -191,23 +184,14 @@ class TaskWalk:
     def _free(self, body: Stretch, count: int) -> int:
         """How many of the next `count` bodies nobody holds up, as far as that is known."""
         for port, times in body.issues.items():
-            begin = self.position[port]
-            if port in self.followed:
-                count = min(count, (self.followed[port].known - begin) // len(times)) if len(times) else count
-            if (bounds := self._bounds(port, begin, count * len(times))) is None:
+            if port in self.followed and len(times):
+                count = min(count, (self.followed[port].known - self.position[port]) // len(times))
+        for port, times in body.issues.items():
+            if count == 0:
+                break
+            if (bounds := self._bounds(port, self.position[port], count * len(times))) is None:
                 continue
             earliest = (bounds.reshape(count, len(times)) - times).max(axis=1) - np.arange(count, dtype=np.int64) * body.cycles
-            held_up = np.flatnonzero(earliest > self.now)
-            if len(held_up):
-                count = int(held_up[0])
+            if (held_up := earliest > self.now).any():
+                count = int(held_up.argmax())
         return count
-
-
-def _tokens(loop: Loop, firings: range) -> Iterator[tuple[Port, range]]:
-    """Of each port of a loop, which tokens some firings of it move."""
-    for port, iterations in loop.iterations.items():
-        if len(firings) == loop.count:
-            yield port, range(len(iterations))
-        else:
-            begin, end = np.searchsorted(iterations, (firings.start, firings.stop))
-            yield port, range(int(begin), int(end))

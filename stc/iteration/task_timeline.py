@@ -8,10 +8,10 @@ of external memory has one per iteration, which is there, or is taken, when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,16 @@ from stc.iteration.trace import (
 Cycles: TypeAlias = NDArray[np.int64]
 """Ascending cycles or iterations, one per token."""
 
+class Moves(NamedTuple):
+    """The tokens that some firings of a loop move at `port`, from number `begin` to before `end` of the loop, and which firing,
+    counted from their first, moves each (`at`)."""
+
+    port: Port
+    begin: int
+    end: int
+    at: Cycles | slice
+
+
 @dataclass(frozen=True, eq=False)
 class Loop:
     """`count` firings, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
@@ -61,6 +71,24 @@ class Loop:
         """The ports that move one token in every iteration."""
         every = np.arange(self.count)
         return frozenset(port for port, at in self.iterations.items() if len(at) == self.count and (at == every).all())
+
+    @cached_property
+    def moves(self) -> tuple[Moves, ...]:
+        """All that it moves, port by port."""
+        return tuple(
+            Moves(port, 0, len(at), slice(0, self.count) if port in self.in_step else at) for port, at in self.iterations.items()
+        )
+
+    def moves_in(self, firings: range) -> Sequence[Moves]:
+        """What some firings move, port by port."""
+        if len(firings) == self.count:
+            return self.moves
+        found: list[Moves] = []
+        for port, at in self.iterations.items():
+            begin, end = np.searchsorted(at, (firings.start, firings.stop)).tolist()
+            inside = slice(0, end - begin) if port in self.in_step else at[begin:end] - firings.start
+            found.append(Moves(port, begin, end, inside))
+        return found
 
     @cached_property
     def unhindered(self) -> Cycles:

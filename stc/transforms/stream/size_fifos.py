@@ -223,6 +223,8 @@ class SizeFifos(FindingPass):
         if found is not None and not found.may_grow:
             self._require_enough(graph, {name: wanted[name] for name in found.slots}, ends)
         fifos = tuple(self._sized(graph, fifo, slots, wanted, ends) for fifo in graph.fifos)
+        timed = zip(plans, kernel.networks, strict=True) if plans else ()
+        cycles = [kernel.cycles_of(plan, fifos, network) for plan, network in timed]
         origin, method = "read from a file", "given"
         if found is not None:
             origin, method = f"computed from {_depths_told(kernel.op)}", self.strategy
@@ -233,15 +235,15 @@ class SizeFifos(FindingPass):
             f"{origin}; {what_is_proved(self._styles(kernel))}{kernel.values_told}",
             method,
             fifos,
-            kernel.cycles_of(plans[0], fifos, kernel.scheduled_at[0]) if plans else None,
+            cycles[0] if cycles else None,
             found.solver if found is not None else None,
             found.seconds if found is not None else 0.0,
             found.preparation_seconds if found is not None else 0.0,
             untimed,
             tuple(
-                CyclesAt(values, cycles)
-                for plan, values in zip(plans[1:], kernel.scheduled_at[1:], strict=bool(plans))
-                if (cycles := kernel.cycles_of(plan, fifos, values)) is not None
+                CyclesAt(values, some)
+                for values, some in zip(kernel.scheduled_at[1:], cycles[1:], strict=bool(cycles))
+                if some is not None
             ),
         )
 
@@ -348,14 +350,14 @@ class _Kernel:
         unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
         return Network([task_timeline(trace.at(values) if values else trace) for trace in self.traces.values()], unlimited)
 
-    def cycles_of(self, plan: FifoPlan, fifos: Sequence[SizedFifo], values: Mapping[str, int]) -> int | None:
-        """The cycles of `plan` at these values of symbols, once its shift registers that had to grow are memories, which answer
-        a cycle later."""
+    def cycles_of(self, plan: FifoPlan, fifos: Sequence[SizedFifo], network: Network) -> int | None:
+        """The cycles of `plan`, that of one of `networks`, once its shift registers that had to grow are memories, which answer a
+        cycle later."""
         planned = plan.makespan
         before = ((fifo.before if fifo.memory_fed else plan.slots.get(fifo.name, 0), fifo.emitted) for fifo in fifos)
         if planned is None or not any(had <= SHALLOW < has for had, has in before):
             return planned
-        emitted = self.network(values).with_depths({fifo.name: fifo.emitted for fifo in fifos})
+        emitted = network.with_depths({fifo.name: fifo.emitted for fifo in fifos})
         return max(planned, earliest_run(emitted).makespan)
 
 
