@@ -193,7 +193,7 @@ class _Walker:
     """Walks each task after those that hold it up; tasks that share rings in turns.
 
     `room`: by FIFO, no token is written before its cycle. `retained`: what tasks do that nobody holds up. `before`: an earliest run
-    under limits that were no stricter. A task that keeps the new ones there, and whose inputs come as they did, walks the same.
+    under limits that were no stricter. A task that keeps the new ones there, and whose inputs come in time for it, walks the same.
     """
 
     def __init__(
@@ -264,7 +264,24 @@ class _Walker:
         return [part for part in parts if graph.subgraph(part).number_of_edges()]
 
     def _walk_around(self, around: Sequence[str]) -> None:
-        """Walk tasks that wait for each other, each as far as is known of the others, and again, until all have ended."""
+        """Walk tasks that wait for each other, each as far as is known of the others, and again, until all have ended.
+
+        Behind an earlier run at first those that something holds up now, with all others as they were: none is earlier than that.
+        Where they hold up others, these as well; all, once that has taken as many walks as there are tasks.
+        """
+        again, walks = set(around) if self.before is None else self._tied(filter(self._is_held_up, around)), 0
+        while True:
+            self._take_from_before(set(around) - again)
+            self._walk_beside_each_other([name for name in around if name in again])
+            walks += len(again)
+            more = self._tied(name for name in around if name not in again and self._is_held_up(name))
+            if not more:
+                break
+            again = again | more if walks < len(around) else set(around)
+            self.done -= again
+            self.found.same -= again
+
+    def _walk_beside_each_other(self, around: Sequence[str]) -> None:
         for ring in self.network.graph.rings:
             if ring.producer in around:
                 self.found.rings[ring.name] = RingTimes(ring.depth)
@@ -274,6 +291,10 @@ class _Walker:
             raise UntimedError(f"tasks {waiting} wait for each other for ever", accepted="tasks, and rings, that end")
         for name in around:
             self._end(name)
+
+    def _tied(self, tasks: Iterable[str]) -> set[str]:
+        """`tasks`, and all with which they share rings."""
+        return {other for name in tasks for other in self.partners.get(name, {name})}
 
     def _left(self, around: Sequence[str]) -> Set[str]:
         """Go on with each task when one of those that it waits for has; those that have not ended when nobody can go on."""
@@ -308,47 +329,58 @@ class _Walker:
         return fifo.consumer if self.backwards else fifo.producer
 
     def _walk(self, name: str) -> TaskWalk:
-        late = self.tasks[name].late
         bounds, followed = dict[Port, Cycles](), dict[Port, Followed]()
         for fifo in self.incoming[name]:
-            other = self._other(fifo)
-            source, target = (name, other) if self.backwards else (other, name)
-            latency = latency_of(fifo.depth) + fifo.crossing
-            apart = self.tasks[source].late[fifo.name, True] + latency - self.tasks[target].late[fifo.name, False]
-            port = fifo.name, not self.backwards
+            other, port = self._other(fifo), (fifo.name, not self.backwards)
             if other in self.done:
-                bounds[fifo.name, self.backwards] = self.found.walks[other].issues[port] + apart
+                bounds[fifo.name, self.backwards] = self.found.walks[other].issues[port] + self._apart(fifo)
             else:  # they wait for each other
-                followed[fifo.name, self.backwards] = Followed(self.found.walks, other, port, apart)
+                followed[fifo.name, self.backwards] = Followed(self.found.walks, other, port, self._apart(fifo))
         for fifo in self.outgoing[name]:
             if fifo.name in self.room:
-                bounds[fifo.name, True] = self.room[fifo.name] - late[fifo.name, True]
+                bounds[fifo.name, True] = self.room[fifo.name] - self.tasks[name].late[fifo.name, True]
         return TaskWalk(bounds, self.found.rings, self.begin, self.tasks[name].tokens, followed)
+
+    def _apart(self, fifo: Channel) -> Cycles:
+        """How many cycles lie at least between the issues of a token's iterations in its two tasks."""
+        latency = latency_of(fifo.depth) + fifo.crossing
+        return self.tasks[fifo.producer].late[fifo.name, True] + latency - self.tasks[fifo.consumer].late[fifo.name, False]
 
     def _goes_as_before(self, name: str) -> bool:
         """Take a task, with all that it shares rings with, from the run before, if nothing holds any of them up longer."""
         if self.before is None:
             return False
-        together = self.partners.get(name, {name})
-        if not all(self._is_unhindered(task, together) for task in together):
+        together = self._tied([name])
+        if any(task in self.found.walks or self._is_held_up(task) for task in together):
             return False
-        for task in together:
-            self.found.walks[task] = self.before.walked.walks[task]
-        for ring in {ring for task in together for ring in self.tasks[task].rings}:
-            self.found.rings[ring] = self.before.walked.rings[ring]
-        self.done |= together
-        self.found.same |= together
+        if any(self._other(fifo) not in self.done | together for task in together for fifo in self.incoming[task]):
+            return False
+        self._take_from_before(together)
         return True
 
-    def _is_unhindered(self, name: str, together: set[str]) -> bool:
+    def _take_from_before(self, tasks: Set[str]) -> None:
+        """What these tasks, and the rings between them, did in the run before."""
+        if self.before is None:
+            return
+        for task in tasks:
+            self.found.walks[task] = self.before.walked.walks[task]
+        for ring in {ring for task in tasks for ring in self.tasks[task].rings}:
+            self.found.rings[ring] = self.before.walked.rings[ring]
+        self.done |= tasks
+        self.found.same |= tasks
+
+    def _is_held_up(self, name: str) -> bool:
+        """Whether a task, as it went in the run before, would move a token before it may, as far as is known by now."""
         assert self.before is not None
-        others = {self._other(fifo) for fifo in self.incoming[name]} - together
-        full = [fifo.name for fifo in self.outgoing[name] if fifo.name in self.room]
-        return (
-            name not in self.found.walks
-            and others <= self.found.same
-            and all((self.before.written[fifo] >= self.room[fifo]).all() for fifo in full)
-        )
+        walk = self.before.walked.walks[name]
+        for fifo in self.incoming[name]:
+            other = self._other(fifo)
+            if other in self.done and other not in self.found.same:
+                bounds = self.found.walks[other].issues[fifo.name, True] + self._apart(fifo)
+                if (walk.issues[fifo.name, False] < bounds).any():
+                    return True
+        full = (fifo.name for fifo in self.outgoing[name] if fifo.name in self.room)
+        return any((self.before.written[fifo] < self.room[fifo]).any() for fifo in full)
 
     def _end(self, name: str) -> None:
         self.done.add(name)
