@@ -25,15 +25,13 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 
 from stc.diagnostics import CompileError
-from stc.iteration.firings import Firings
+from stc.iteration.firings import READ, WRITTEN, Firings
 from stc.iteration.task_timeline import Cycles
-from stc.iteration.trace import Moment
 from stc.network.graph import Channel
 from stc.network.waits import Diagnosis, Stop
 
@@ -43,7 +41,8 @@ GROWTH = 32
 """A channel grows by this part of itself: fine enough to overshoot by some per cent only, coarse enough to be quick."""
 
 
-_Numbers: TypeAlias = Sequence[int] | memoryview
+BLOCK = 8
+"""Of so many firings in a row it is looked up how many tokens come before them; the rest is searched for."""
 
 
 NEVER = sys.maxsize
@@ -53,6 +52,8 @@ NEVER = sys.maxsize
 @dataclass(slots=True, eq=False)
 class _Link:
     """The state of a channel in the run: its tasks by number, its depth so far, and the firing of each token's moments.
+    A token takes 8 bytes, as in the array (a list of integers takes 40). `published_before`, `freed_before`: by block of firings,
+    how many tokens have their moment before it (`_before`), so that `bisect` has few to look at.
     `reader_stop`, `writer_stop`: the firings that its tasks cannot make as things are, found anew (`stop_reader`, `stop_writer`)
     whenever the other one has fired or the depth has grown. `in_forest`: whether it is one of those that tasks jump along."""
 
@@ -60,22 +61,26 @@ class _Link:
     depth: int
     writer: int
     reader: int
-    room: _Numbers
-    published: _Numbers
-    taken: _Numbers
-    freed: _Numbers
+    room: memoryview
+    published: memoryview
+    taken: memoryview
+    freed: memoryview
+    published_before: memoryview
+    freed_before: memoryview
     reader_stop: int = 0
     writer_stop: int = 0
     in_forest: bool = False
 
     def reader_limit(self, fired: int) -> int:
         """The firing that the reader cannot make when the writer has made so many."""
-        there = bisect_left(self.published, fired)
+        block = fired // BLOCK
+        there = bisect_left(self.published, fired, self.published_before[block], self.published_before[block + 1])
         return self.taken[there] if there < len(self.taken) else NEVER
 
     def writer_limit(self, fired: int) -> int:
         """The firing that the writer cannot make when the reader has made so many."""
-        allowed = bisect_left(self.freed, fired) + self.depth
+        block = fired // BLOCK
+        allowed = bisect_left(self.freed, fired, self.freed_before[block], self.freed_before[block + 1]) + self.depth
         return self.room[allowed] if allowed < len(self.room) else NEVER
 
     def stop_reader(self, fired: int) -> None:
@@ -181,18 +186,20 @@ class _Run:
             stops = [link.reader_stop for link in self.read[task] if not link.in_forest or link.writer not in reached]
             stops += [link.writer_stop for link in self.written[task] if not link.in_forest or link.reader not in reached]
             reached[task] = min([self.counts[task], *stops])
-        lowered = [task for task, fired in reached.items() if fired < self.counts[task] or task in self.short]
+        lowered: list[tuple[int, _Link | None]] = [
+            (task, None) for task, fired in reached.items() if fired < self.counts[task] or task in self.short
+        ]
         while lowered:
-            task = lowered.pop()
+            task, by = lowered.pop()  # which never has to lower the task that lowered it
             fired = reached[task]
-            for link in self.written[task]:
-                if link.in_forest and link.reader in reached and (limit := link.reader_limit(fired)) < reached[link.reader]:
+            for link in (link for link in self.written[task] if link.in_forest and link is not by):
+                if link.reader in reached and (limit := link.reader_limit(fired)) < reached[link.reader]:
                     reached[link.reader] = limit
-                    lowered.append(link.reader)
-            for link in self.read[task]:
-                if link.in_forest and link.writer in reached and (limit := link.writer_limit(fired)) < reached[link.writer]:
+                    lowered.append((link.reader, link))
+            for link in (link for link in self.read[task] if link.in_forest and link is not by):
+                if link.writer in reached and (limit := link.writer_limit(fired)) < reached[link.writer]:
                     reached[link.writer] = limit
-                    lowered.append(link.writer)
+                    lowered.append((link.writer, link))
         self._fire(reached)
 
     def _with_stopped(self, free: Set[int]) -> set[int]:
@@ -238,8 +245,7 @@ class _Run:
         A full channel that holds up nobody else is no cause: it is left alone. Of the channels that would help, the one that is
         smallest when it holds everything grows: scores rather than keys, say.
         """
-        seen: set[int] = set()
-        full = [link for task in self._required(waiting) for link in self._chain(task, seen)]
+        full = list(self._chain(set(self._required(waiting))))
         if not full:
             raise self._no_end(Diagnosis(self._stop(task) for task in waiting))
         link = min(full, key=lambda link: (link.channel.tokens * link.channel.bits, link.channel.name))
@@ -274,17 +280,17 @@ class _Run:
         for task in waiting:
             yield from (link.writer for link in self.read[task] if self._stops_reader(link) and self._waits(link.writer))
 
-    def _chain(self, task: int, seen: set[int]) -> Iterator[_Link]:
-        """The full channels that hold `task` up: its own, and those that hold up their readers in turn."""
-        left = [task]
+    def _chain(self, tasks: Set[int]) -> Iterator[_Link]:
+        """The full channels that hold `tasks` up: their own, and those that hold up their readers in turn."""
+        seen, left = set(tasks), list(tasks)
         while left:
-            task = left.pop()
-            if task in seen:
-                continue
-            seen.add(task)
-            full = [link for link in self.written[task] if self._stops_writer(link)]
-            yield from (link for link in full if not link.channel.is_ring)
-            left += [link.reader for link in full if self._waits(link.reader)]
+            for link in self.written[left.pop()]:
+                if self._stops_writer(link):
+                    if not link.channel.is_ring:
+                        yield link
+                    if link.reader not in seen and self._waits(link.reader):
+                        seen.add(link.reader)
+                        left.append(link.reader)
 
 
 def _links(tasks: Sequence[Firings], channels: Iterable[Channel]) -> dict[str, _Link]:
@@ -296,12 +302,14 @@ def _links(tasks: Sequence[Firings], channels: Iterable[Channel]) -> dict[str, _
         writer, reader = ends.get((name, "write_acquire")), ends.get((name, "read_acquire"))
         if reader is None:
             continue
-        written = ((), ()) if writer is None else _views(tasks[writer], name, "write_acquire", "write_release")
-        read = _views(tasks[reader], name, "read_acquire", "read_release")
-        links[name] = _Link(channel, depth, reader if writer is None else writer, reader, *written, *read)
+        writer, nothing = reader if writer is None else writer, np.zeros(0, dtype=np.int64)
+        room, published = (tasks[writer].moments.get((name, moment), nothing) for moment in WRITTEN)
+        taken, freed = (tasks[reader].moments[name, moment] for moment in READ)
+        before = _before(published, tasks[writer].count), _before(freed, tasks[reader].count)
+        links[name] = _Link(channel, depth, writer, reader, room.data, published.data, taken.data, freed.data, *before)
     return links
 
 
-def _views(task: Firings, name: str, first: Moment, last: Moment) -> tuple[_Numbers, _Numbers]:
-    """A token takes 8 bytes, as in the array (a list of integers takes 40), and `bisect` is as quick as it needs to be."""
-    return task.moments[name, first].data, task.moments[name, last].data
+def _before(at: Cycles, count: int) -> memoryview:
+    """How many of the ascending firings `at` come before each block of `count` firings, and before the one behind the last."""
+    return np.searchsorted(at, np.arange(0, count + 2 * BLOCK, BLOCK)).data
