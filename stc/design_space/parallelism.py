@@ -8,6 +8,7 @@ copies: else tensors would have to be put together and cut again between them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -326,19 +327,24 @@ def begun_with(work: Work, copies: int = 1) -> Parallelism:
     return Parallelism(work.shared_lanes or 1, copies)
 
 
-def adders_for_luts(works: Sequence[Work], plan: Mapping[str, Parallelism], short: int) -> Iterator[str]:
-    """Whose adders are to be of LUTs so that `short` fewer DSPs are taken, if there are as many.
+def dsps_of_adders(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> Mapping[str, int]:
+    """By name, how many DSPs adders of floats take that may be of LUTs."""
+    chosen = [(work, plan[work.name]) for work in works]
+    return {work.name: 0 if each.adders_in_luts else -work.adders_in_luts.dsp * each.points for work, each in chosen}
+
+
+def adders_for_luts(given: Mapping[str, int], short: int) -> Iterator[str]:
+    """Whose adders are to be of LUTs so that `short` fewer DSPs are taken, if there are as many. `given`: by name, what adders give
+    (`dsps_of_adders`).
 
     LUTs that a DSP costs are the same everywhere, so it is those that give about as many DSPs as are short: the largest that gives
     no more, in the end the smallest.
     """
-    given = {work.name: -work.adders_in_luts.dsp * plan[work.name].points for work in works}
-    left = sorted((name for name in given if given[name] > 0 and not plan[name].adders_in_luts), key=given.__getitem__)
+    left = sorted((name for name, dsps in given.items() if dsps > 0), key=given.__getitem__)
     while short > 0 and left:
-        name = next((one for one in reversed(left) if given[one] <= short), left[0])
+        name = left.pop(max(0, bisect_right(left, short, key=given.__getitem__) - 1))
         yield name
         short -= given[name]
-        left.remove(name)
 
 
 def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makespan:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import islice
+from math import inf
 from typing import TypeAlias
 
 from stc.design_space.makespan import Makespan
@@ -20,6 +21,7 @@ from stc.design_space.parallelism import (
     begun_with,
     cycles_at_ports,
     divisors,
+    dsps_of_adders,
     is_a_task,
     lane_counts,
     makespan_of,
@@ -71,7 +73,7 @@ def shortest_parallelism(
     return fitting[min(rank, len(fitting)) - 1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Budget:
     most: Counts
     port: Counts
@@ -87,16 +89,19 @@ UNLIMITED = _Budget(Counts(*len(Counts._fields) * [sys.maxsize]), ONE_PORT)
 @dataclass(frozen=True)
 class _State:
     """What was `chosen` for each of `works`, by `families` of one number of copies. `sharing`: those that have operators in common;
-    `own`: what the others take, without memory ports. `before`: the makespan and the ports of another choice, which differs for the
-    computations `differing`."""
+    `own`: what the others take, without memory ports. `adders`: DSPs of those that can be of LUTs. `before`: the makespan and the
+    ports of another choice, which differs for the computations `differing`."""
 
     works: Mapping[str, Work]
     families: Mapping[int, Family]
     chosen: Mapping[str, Parallelism]
     sharing: Sequence[Work]
     own: Counts
+    adders: Mapping[str, int]
     before: tuple[Makespan, MemoryPorts]
     differing: Collection[str] = ()
+    counted: dict[_Budget, Counts] = field(default_factory=dict["_Budget", Counts], repr=False, compare=False)
+    """What `counts` has said."""
 
     @classmethod
     def of(cls, works: Sequence[Work]) -> _State:
@@ -106,7 +111,8 @@ class _State:
         sharing = [work for work in works if work.shares]
         alone = [work for work in works if not work.shares]
         families = {family: tuple(work for work in works if work.family == family) for family in {work.family for work in works}}
-        return cls({work.name: work for work in works}, families, chosen, sharing, operators_of(alone, chosen), before)
+        own, adders = operators_of(alone, chosen), dsps_of_adders(works, chosen)
+        return cls({work.name: work for work in works}, families, chosen, sharing, own, adders, before)
 
     def changed(self, changes: Mapping[str, Parallelism]) -> _State:
         """With what was chosen anew for some."""
@@ -114,7 +120,8 @@ class _State:
         for name, new in changes.items():
             own = own if self.works[name].shares else own.plus(self.works[name].more(self.chosen[name], new))
         chosen, before = {**self.chosen, **changes}, (self.makespan, self.ports)
-        return _State(self.works, self.families, chosen, self.sharing, own, before, changes)
+        adders = {**self.adders, **dsps_of_adders([self.works[name] for name in changes], changes)}
+        return _State(self.works, self.families, chosen, self.sharing, own, adders, before, changes)
 
     @cached_property
     def operators(self) -> Counts:
@@ -143,9 +150,12 @@ class _State:
 
     def counts(self, budget: _Budget) -> Counts:
         """All that it takes, with as many adders of LUTs as DSPs are short."""
-        taken = self.operators.plus(budget.port.times(self.ports.count))
-        for name in self._in_luts(budget):
-            taken = taken.plus(self.works[name].adders_in_luts.times(self.chosen[name].points))
+        taken = self.counted.get(budget)
+        if taken is None:
+            taken = self.operators.plus(budget.port.times(self.ports.count))
+            for name in self._in_luts(budget):
+                taken = taken.plus(self.works[name].adders_in_luts.times(self.chosen[name].points))
+            self.counted[budget] = taken
         return taken
 
     def within(self, budget: _Budget) -> Mapping[str, Parallelism]:
@@ -154,7 +164,7 @@ class _State:
 
     def _in_luts(self, budget: _Budget) -> Iterator[str]:
         short = self.operators.dsp - budget.most.dsp
-        return adders_for_luts(list(self.works.values()), self.chosen, short) if short > 0 else iter(())
+        return adders_for_luts(self.adders, short) if short > 0 else iter(())
 
     def fits(self, budget: _Budget) -> bool:
         return self.counts(budget).fits(budget.most)
@@ -319,22 +329,30 @@ def _exchanges(state: _State, budget: _Budget) -> Iterator[_State]:
     steps = sorted(_critical_steps(state, UNLIMITED), key=lambda step: step.makespan.total)
     for step in steps[:MOST_EXCHANGES]:
         kept = {name for name, one in step.chosen.items() if one.points > state.chosen[name].points}
-        made = _with_room(step, kept, budget) if step.makespan.total < enough else None
-        if made is not None and made.makespan.total < enough:
+        if (made := _with_room(step, kept, budget, enough)) is not None:
             yield made
 
 
-def _with_room(state: _State, kept: Container[str], budget: _Budget) -> _State | None:
-    """`state` once it fits, since others than `kept` are slower: each time the one that loses least for what it gives."""
-    while not state.fits(budget):
-        taken, now = budget.share(state.counts(budget)), state.makespan.total
-        slower = [step for name in state.works if name not in kept and (step := _slower(state, name)) is not None]
-        given = [(taken - budget.share(each.counts(budget)), each) for each in slower]
-        losses = [((each.makespan.total - now) / less, number) for number, (less, each) in enumerate(given) if less > 0]
-        if not losses:
-            return None
-        state = given[min(losses)[1]][1]
-    return state
+def _with_room(state: _State | None, kept: Container[str], budget: _Budget, enough: float) -> _State | None:
+    """`state` once it fits, since others than `kept` are slower; None where its makespan is not below `enough` then."""
+    while state is not None and state.makespan.total < enough:
+        if state.fits(budget):
+            return state
+        state = _with_least_loss(state, kept, budget)
+    return None
+
+
+def _with_least_loss(state: _State, kept: Container[str], budget: _Budget) -> _State | None:
+    """One computation slower: the first that loses nothing of the makespan, else the one that loses least for what it gives."""
+    taken, now = budget.share(state.counts(budget)), state.makespan.total
+    least, found = inf, None
+    for slower in (_slower(state, name) for name in state.works if name not in kept):
+        less = taken - budget.share(slower.counts(budget)) if slower is not None else 0.0
+        if slower is not None and less > 0 and (loss := (slower.makespan.total - now) / less) < least:
+            least, found = loss, slower
+            if loss <= 0:
+                break
+    return found
 
 
 def _slower(state: _State, name: str) -> _State | None:

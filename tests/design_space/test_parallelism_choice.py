@@ -19,6 +19,7 @@ from stc.design_space.parallelism import (
     Work,
     adders_for_luts,
     counts_of,
+    dsps_of_adders,
     lane_counts,
     may_be,
     memory_ports,
@@ -196,11 +197,13 @@ def test_as_few_adders_of_luts_as_dsps_are_short():
     """The largest that gives no more than is short, then the smallest of the others."""
     works = [adding("a", 64), adding("b", 16), adding("c", 4)]
     plan = {"a": Parallelism(64, 1), "b": Parallelism(16, 1), "c": Parallelism(4, 1)}
-    assert list(adders_for_luts(works, plan, 32)) == ["b"]
-    assert list(adders_for_luts(works, plan, 33)) == ["b", "c"]
-    assert list(adders_for_luts(works, plan, 9)) == ["c", "b"]
-    assert list(adders_for_luts(works, plan, 1000)) == ["a", "b", "c"]
-    assert list(adders_for_luts(works, {**plan, "b": replace(plan["b"], adders_in_luts=True)}, 33)) == ["c", "a"]
+    dsps = dsps_of_adders(works, plan)
+    assert list(adders_for_luts(dsps, 32)) == ["b"]
+    assert list(adders_for_luts(dsps, 33)) == ["b", "c"]
+    assert list(adders_for_luts(dsps, 9)) == ["c", "b"]
+    assert list(adders_for_luts(dsps, 1000)) == ["a", "b", "c"]
+    dsps = dsps_of_adders(works, {**plan, "b": replace(plan["b"], adders_in_luts=True)})
+    assert list(adders_for_luts(dsps, 33)) == ["c", "a"]
 
 
 def test_what_hardly_takes_time_gets_no_lanes():
