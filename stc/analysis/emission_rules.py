@@ -227,8 +227,8 @@ def _ring_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
 
 def _memory_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:
     memories = [operation.result for operation in kernel.body.block.ops if isinstance(operation, MemoryOp)]
-    tasks = tasks_of(kernel)
-    reading, writing = (_users(tasks, sides) for sides in ([task.ins for task in tasks], [task.outs for task in tasks]))
+    of_kernel = tasks_of(kernel)
+    reading, writing = (_users(of_kernel, sides) for sides in ([task.ins for task in of_kernel], [task.outs for task in of_kernel]))
     for port in (*kernel.arguments, *memories):
         if not isinstance(port.type, MemRefType):
             continue
