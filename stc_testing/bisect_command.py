@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import tempfile
 from collections.abc import Sequence as Many
@@ -19,7 +18,7 @@ from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE
 from stc.pipeline import Step
 from stc.tools.compile_options import Asked, asked_compile, including
-from stc.tools.consoles import messages, result_console
+from stc.tools.consoles import messages, print_json, result_console
 from stc.tools.options import AsJson
 from stc.tools.reproducer import Reproducer, pipeline_text
 from stc.tools.request import CompileRequest, load
@@ -99,7 +98,7 @@ def _conclude(
     _write(folder, finding, reduced)
     command = _command(finding, folder / "reduced.mlir")
     if as_json:
-        output.print_json(json.dumps(_report(model, finding, reduced, outcome, folder, command)))
+        print_json(_report(model, finding, reduced, outcome, folder, command))
     else:
         _print_finding(model, sequence, finding, reduced, outcome, folder, command)
     return BREAK_FOUND
@@ -143,7 +142,7 @@ def _write(folder: Path, finding: Finding, reduced: Reduced) -> None:
 
 def _report_healthy(model: str, sequence: Many[Step], outcome: Outcome, as_json: bool) -> None:
     if as_json:
-        output.print_json(json.dumps({"model": model, "broken": None, "passes": len(sequence), "notes": outcome.notes}))
+        print_json({"model": model, "broken": None, "passes": len(sequence), "notes": outcome.notes})
         return
     compared = "results" if not outcome.notes else "results, where they could be computed,"
     output.print(f"{model}: nothing breaks: {len(sequence)} passes, IR verified and {compared} compared after each")

@@ -86,17 +86,19 @@ def emit_project(
     """Write the project to `out`, or nothing at all.
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
-    stage is added to its `compile_seconds` as "code generation" and, for the parameters, "packing", and what `of_manifest` finds
-    out. `ir`: texts by file name for `ir/`; `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the
-    module breaks an emission rule, or the model lacks data.
+    stage is added to its `compile_seconds` as "code generation" and, for the parameters, "packing"; to "references" what PyTorch
+    takes for those that draws are compared with; and what `of_manifest` finds out. `ir`: texts by file name for `ir/`;
+    `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the module breaks an emission rule, or the model
+    lacks data.
     """
     begin = time.perf_counter()
     require_free(out)
     platform = load_platform(str(options.get("platform", DEFAULT_PLATFORM)))
-    texts, files, manifest, packing = project_files(module, model, platform, options, tolerance)
+    texts, files, manifest, apart = project_files(module, model, platform, options, tolerance)
     report |= of_manifest(manifest)
-    generation = time.perf_counter() - begin - packing
-    report.setdefault("compile_seconds", {}).update({"code generation": generation, "packing": packing})
+    seconds = report.setdefault("compile_seconds", {})
+    seconds |= {"code generation": time.perf_counter() - begin - sum(apart.values()), "packing": apart["packing"]}
+    seconds["references"] = seconds.get("references", 0.0) + apart["references"]
     texts[PLATFORM_FILE] = platform.text
     cards = [it.folder for it in manifest.bitstreams if it.folder is not None]
     for folder, (of_card, data) in zip(cards, _cards(module, model, platform, options, tolerance) if cards else (), strict=True):
@@ -121,18 +123,19 @@ def _cards(
 def project_files(
     module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float,
     origins: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[dict[str, str], list[DataFile], Manifest, float]:
+) -> tuple[dict[str, str], list[DataFile], Manifest, Mapping[str, float]]:
     """All texts by file name and all data files, checked against the emission rules, the manifest among them, and the seconds that
-    packing parameters took. `origins`: of figures that are not from where those of all projects are."""
+    packing parameters took and references. `origins`: of figures that are not from where those of all projects are."""
     emitted = checked_design(module, platform)
     hls = print_hls(emitted)
     steps = {kernel.name: kernel.steps for kernel in emitted.kernels}
     design = emitted if max(steps.values()) == 1 else design_of(one_step(module), platform)  # what the manifest describes
     begin = time.perf_counter()
     parameters = _parameters(design, model.parameters)
-    packing = time.perf_counter() - begin
+    packed = time.perf_counter()
     constants = _constants(design, model)
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
+    apart = {"packing": packed - begin, "references": time.perf_counter() - packed}
     stored = [draw.stored for draw in draws]
     parts, programs = host_part_files(model.host_parts)
     for step in design.host.steps:
@@ -155,7 +158,7 @@ def project_files(
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
     files += programs
-    return texts, files, manifest, packing
+    return texts, files, manifest, apart
 
 
 def _parameters(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:

@@ -6,6 +6,7 @@ is cut or wrapped, unless the environment variable COLUMNS says how wide it may 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -25,6 +26,19 @@ def _width() -> int | None:
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
     return None if sys.stdout.isatty() else WIDEST
+
+
+MOST_IN_COLOURS = 100_000
+"""Characters of JSON that a terminal shows in colours, which take half a minute for a megabyte."""
+
+
+def print_json(content: object) -> None:
+    """To stdout, indented; in colours on a terminal, unless it is long."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    if output.is_terminal and len(text) <= MOST_IN_COLOURS:
+        output.print_json(text)
+    else:
+        output.file.write(text + "\n")
 
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from stc.pipeline import PipelineOptions
 from stc.tools import options as said
 from stc.tools.command_line import debugging
 from stc.tools.compile_options import MODEL, PIPELINE, asked_model, declaring, given_options, including
-from stc.tools.consoles import messages, output
+from stc.tools.consoles import messages, output, print_json
 from stc.tools.loading import load_all
 from stc.tools.request import WHOLE_MODEL, CompileRequest, with_dtype
 from stc.tools.schedule_file import FILE
@@ -85,7 +84,7 @@ def explore_command(
         why = f"by estimates the last {MOST_PRUNED} points that were drawn are not worth a build"
         messages.print(f"{simulated} of {simulate} simulated: {why}", markup=False)
     if as_json:
-        output.print_json(json.dumps(fronts_json(results)))
+        print_json(fronts_json(results))
         return
     if not worker:
         _print(results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from stc.platforms.budget import PLAN
 from stc.quantisation.formats import F32
 from stc.runtime.devices import CSIM, XRT
 from stc.tools.compile_options import budget_of, given_options
-from stc.tools.consoles import messages, output
+from stc.tools.consoles import messages, print_json
 from stc.tools.options import (
     AsJson,
     Budget,
@@ -107,7 +106,7 @@ def generate_command(
         if as_json:
             text = None if tokenizer is None else "".join(text for _, text in tokenizer.stream(generation.prompt, produced))
             compared = {} if found is None else {"check": asdict(found)}
-            output.print_json(json.dumps({"tokens": produced, "text": text, **told, **compared}))
+            print_json({"tokens": produced, "text": text, **told, **compared})
         else:
             for line in (*told_of(told), *(() if found is None else found.told())):
                 messages.print(line, markup=False, soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from stc.diagnostics import CompileError
 from stc.manifest.model_files import MODEL, read_model, require_intact
-from stc.tools.consoles import output
+from stc.tools.consoles import output, print_json
 
 CHECK_FAILED = 1
 
@@ -64,7 +63,7 @@ def on_each_stage(
         together()
     if as_json:
         values = {name: one.as_json for name, one in told.items()}
-        output.print_json(json.dumps(values.get("", values)))
+        print_json(values.get("", values))
     if not all(one.passed for one in told.values()):
         raise typer.Exit(CHECK_FAILED)
 

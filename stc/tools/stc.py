@@ -30,7 +30,7 @@ from stc.tools.calibrate_command import calibrate_command
 from stc.tools.check_tables import check_report, print_check, print_quantisation, print_recognised
 from stc.tools.command_line import debugging, run_app
 from stc.tools.compile_options import Asked, asked_compile, asked_model, including
-from stc.tools.consoles import messages, output
+from stc.tools.consoles import messages, output, print_json
 from stc.tools.estimate_command import estimate_command
 from stc.tools.explaining import explain_csim
 from stc.tools.explore_command import explore_command
@@ -103,7 +103,7 @@ def compile_command(
         write_atomically(out / REPORT, json.dumps(report, indent=1) + "\n")
     if as_json:
         content = report if minimal is None else {**report, "minimisation_check": asdict(minimal)}
-        output.print_json(json.dumps(content))
+        print_json(content)
     else:
         _print_report(report, out)
         if minimal is not None:
@@ -129,7 +129,7 @@ def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
         model = compile_language_model(asked.request, out, step)
     results = {project.folder: _checked(out / project.folder) for project in model.projects} if asked.check else {}
     if as_json:
-        output.print_json(model_to_json(model))
+        print_json(json.loads(model_to_json(model)))
     else:
         cycles = ", ".join(f"{project.folder} {project.cycles_told}" for project in model.projects if project.cycles)
         output.print(f"{model.name}: {model.layer_count} layers, {model.max_seq} positions, written to {out}", markup=False)
@@ -165,7 +165,7 @@ def check_command(
     found = checked.obstacles
     if as_json:
         said = {"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found], "host": checked.host}
-        output.print_json(json.dumps(said))
+        print_json(said)
     elif not found:
         output.print(f"{model}: supported", markup=False)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +15,7 @@ from rich.text import Text
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import SMALL, searched_limits
-from stc.tools.consoles import messages, output
+from stc.tools.consoles import messages, output, print_json
 from stc.transforms import our_passes
 from stc_testing.fuzzing.campaign import Campaign, CampaignReport, IntegerCampaign, run_campaign
 from stc_testing.fuzzing.levels import AGREED, CHOSEN, FAILED, REFUSED, Outcome
@@ -80,7 +79,7 @@ def fuzz_command(
         campaign = MutationCampaign(count, seed, jobs, csim_every=0, mlir_every=0, sources=sources)
     report = run_with_progress(campaign, out, messages)
     if as_json:
-        output.print_json(json.dumps(report.as_json()))
+        print_json(report.as_json())
     else:
         print_report(campaign, report, out, output)
     if report.failed:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from rich.table import Table
 
 import stc
-from stc.tools.consoles import result_console
+from stc.tools.consoles import MOST_IN_COLOURS, print_json, result_console
 
 NAME = "attn_c_proj_and_" * 20
 
@@ -49,3 +51,23 @@ def test_consoles_are_made_in_one_place() -> None:
     root = Path(stc.__file__).parent
     makers = [path.relative_to(root).as_posix() for path in root.rglob("*.py") if "Console(" in path.read_text()]
     assert makers == ["tools/consoles.py"]
+
+
+JSON = {"name": NAME, "cycles": [1, 2.5, None], "märz": "[bold]"}
+
+
+def test_json_in_a_pipe_is_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find colours for the 77 MB that `stc simulate --json` says of a whole decoder took seven of its eight minutes."""
+    monkeypatch.setattr(Console, "print_json", None)
+    print_json(JSON)
+    assert capsys.readouterr().out == json.dumps(JSON, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_json_on_a_terminal_has_colours_unless_it_is_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stc.tools.consoles.output", Console(force_terminal=True, color_system="truecolor", soft_wrap=True))
+    print_json(JSON)
+    assert "\x1b[" in capsys.readouterr().out
+    print_json(long := ["x" * MOST_IN_COLOURS])
+    assert json.loads(capsys.readouterr().out) == long
