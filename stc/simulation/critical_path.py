@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Literal
 
 from stc.simulation.simulation_result import MEMORY, FifoTime, SimulationResult, TaskTime, Wait
@@ -87,6 +87,11 @@ class _Walk:
         self.kernel = kernel
         self.tasks: Mapping[str, TaskTime] = {task.name: task for task in tasks}
         self.fifos: Mapping[str, FifoTime] = {fifo.name: fifo for fifo in fifos}
+        self.inside: dict[str, list[TaskTime]] = {}
+        """By task those that it starts, and that these start."""
+        for task in tasks:
+            for outer in accumulate(task.name.split(".")[:-1], "{}.{}".format):
+                self.inside.setdefault(outer, []).append(task)
         self.wait_cycle: list[tuple[_At, Wait]] = []   # waits that the walk is in the middle of
 
     def back_from(self, end: int) -> Iterator[PathPart]:
@@ -126,8 +131,7 @@ class _Walk:
 
     def inner_task(self, task: TaskTime, at: int) -> str | None:
         """A task that `task` starts and that ends with it."""
-        prefix = task.name + "."
-        inner = (t.name for t in self.tasks.values() if t.name.startswith(prefix) and any(b < at == e for b, e in t.calls))
+        inner = (each.name for each in self.inside.get(task.name, ()) if any(begin < at == end for begin, end in each.calls))
         return next(inner, None)
 
     def before_call(self, task: TaskTime, begin: int) -> _At | None:

@@ -92,7 +92,10 @@ def _calibrated(directory: Path, asked: _Asked) -> Told:
         if resized is not None:
             _print_resized(resized)
 
-    return Told(not found.failures, {**found.as_json(), "resized": None if resized is None else resized.as_json()}, show)
+    def as_json() -> dict[str, Any]:
+        return {**found.as_json(), "resized": None if resized is None else resized.as_json()}
+
+    return Told(not found.failures, as_json, show)
 
 
 def _resized(directory: Path, manifest: Manifest, report: Mapping[str, Any], found: Comparison, out: Path) -> Resized:

@@ -61,7 +61,7 @@ def _proposed(directory: Path, cut: Path | None) -> Told:
     proposal = propose(manifest, directory)
     if cut is not None:
         write_cut(proposal, directory, cut)
-    return Told(True, proposal.as_json(), proposal.show)
+    return Told(True, proposal.as_json, proposal.show)
 
 
 def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:
@@ -75,7 +75,7 @@ def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:
     cycles = _estimated_cycles(directory, manifest) if profile is None else {}  # another pace takes other cycles
     channels = estimated_channels(manifest, cycles)
     report = {**_as_json(manifest), "memory": None if channels is None else channels.as_json()}
-    return Told(True, report, lambda: _print(manifest, channels, everything))
+    return Told(True, lambda: report, lambda: _print(manifest, channels, everything))
 
 
 def _estimated_cycles(directory: Path, manifest: Manifest) -> dict[str, int | None]:

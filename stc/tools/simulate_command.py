@@ -152,9 +152,11 @@ def _simulated(directory: Path, asked: _Asked) -> tuple[Told, PathRole, int]:
         if (waiting is None and cost is None) or not result.passed:
             print_result(result, use, origin_of(result, options), explanation, output, roles)
 
-    report = report_of(result, options, explanation, waiting, cost, roles)
-    report |= {"utilisation": use.as_json() if use is not None else None}
-    return Told(result.passed, report, show), total(roles, ""), result.launch_cycles
+    def as_json() -> dict[str, Any]:
+        used = use.as_json() if use is not None else None
+        return report_of(result, options, explanation, waiting, cost, roles) | {"utilisation": used}
+
+    return Told(result.passed, as_json, show), total(roles, ""), result.launch_cycles
 
 
 def read_values(texts: Sequence[str]) -> dict[str, int]:
@@ -187,7 +189,7 @@ def _checked_only(directory: Path, values: Mapping[str, int]) -> Told:
         what = "--static of a design that stc did not write, whose FIFOs are known only when it runs"
         raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
     report = check_statically(manifest)
-    return Told(report.passed, report.as_json(), lambda: print_static(report, output))
+    return Told(report.passed, report.as_json, lambda: print_static(report, output))
 
 
 def origin_of(result: SimulationResult, options: SimulationOptions) -> str:

@@ -40,7 +40,7 @@ def size_command(
         with messages.status("starting") as status:
             sizing = size_project(folder, slack, most_runs, optimum, status.update)
         write_sizing(sizing, folder)
-        return Told(sizing.is_confirmed, sizing.as_json(), lambda: print_sizing(sizing, folder, output))
+        return Told(sizing.is_confirmed, sizing.as_json, lambda: print_sizing(sizing, folder, output))
 
     on_each_stage(directory, run, as_json)
 

@@ -18,10 +18,10 @@ CHECK_FAILED = 1
 
 @dataclass(frozen=True)
 class Told:
-    """What a command found of one project: as JSON values, and printed by `show`."""
+    """What a command found of one project: as JSON values, and printed by `show`; whichever is asked for."""
 
     passed: bool
-    as_json: Any
+    as_json: Callable[[], Any]
     show: Callable[[], None]
 
 
@@ -62,7 +62,7 @@ def on_each_stage(
     if "" not in told and not as_json:
         together()
     if as_json:
-        values = {name: one.as_json for name, one in told.items()}
+        values = {name: one.as_json() for name, one in told.items()}
         print_json(values.get("", values))
     if not all(one.passed for one in told.values()):
         raise typer.Exit(CHECK_FAILED)

@@ -211,7 +211,7 @@ def csim_command(
             return tapped(folder, taps, out, draws, timeout)
         result = _checked(folder, timeout, draws, sanitize)
         explanation = _explained(folder, result, timeout)
-        return Told(result.passed, check_report(result, explanation), lambda: _print_csim(folder, result, explanation))
+        return Told(result.passed, lambda: check_report(result, explanation), lambda: _print_csim(folder, result, explanation))
 
     on_each_stage(directory, run, as_json, {"--tap": bool(taps)})
 

@@ -86,7 +86,7 @@ def tapped(directory: Path, names: Sequence[str], out: Path | None, draws: Seque
         if result.outcome not in WRITTEN:
             output.print(f"ended with {result.outcome}: the last 4 KiB of a stream may not be written", markup=False)
 
-    return Told(result.passed, {**check_report(result, None), "taps": [asdict(file) for file in files]}, show)
+    return Told(result.passed, lambda: {**check_report(result, None), "taps": [asdict(file) for file in files]}, show)
 
 
 def _streams(directory: Path, names: Sequence[str]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def report_command(
             manifest = sound_manifest(folder)
             at = of_launch(manifest, scalars_of_draw(folder, manifest))
             rows.append((total(path_roles(at, result, critical_path(result)), folder.name), result.launch_cycles))
-        return Told(result.passed, None, lambda: _print(folder / "build" / PAGE, result))
+        return Told(result.passed, lambda: None, lambda: _print(folder / "build" / PAGE, result))
 
     def together() -> None:
         from stc.tools.report.page import render_model
