@@ -2,7 +2,7 @@
 
 Two tasks read the same where the IR in their bodies is equal, names of values included (messages have them), and operands come from
 operations of the same kind. `UNREAD` and the depths of FIFOs do not count: a `Remembered` holds what follows from none of them, and
-no IR. Two tasks compute the same where no more than names and labels differ: of the layers of a model, all.
+no IR. Two tasks compute the same where no more than names, labels and depths differ.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ def text_of(task: TaskOp) -> tuple[Hashable, ...]:
 
 
 def computation_of(task: TaskOp, unread: frozenset[str] = frozenset()) -> tuple[Hashable, ...]:
-    """What is equal for two tasks that compute the same, and for no others; attributes called `unread` do not count."""
+    """What is equal for two tasks that compute the same, in loops that are pipelined alike, and for no others; attributes called
+    `unread` do not count."""
     return tuple(_Text(unread | {LABEL.name}, with_names=False).of_task(task))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Text:
-    """`numbers`: of the values so far, in order."""
+    """What is read of a task, in order. `numbers`: of the values so far."""
 
     unread: frozenset[str]
     with_names: bool

@@ -76,8 +76,7 @@ def span(
     begin = end = latest = until = left = 0.0
     for each in after:
         producer = spans[each.producer]
-        since, ended, _, producer_left = producer
-        time = ended - since
+        since, time = producer.begin, producer.end - producer.begin
         first, last = since + each.first * time, since + each.last * time + each.rest * cycles
         if first > begin:
             begin = first
@@ -86,13 +85,11 @@ def span(
         if last > end:
             end = last
         count = copies.get(each.producer, 1) if each.outer else 1
-        if count > 1 or producer_left:  # most have neither, and it is asked often
+        if count > 1 or producer.left:  # most have neither, and it is asked often
             then, rest = _left_behind(each, producer, count)
             if then + rest * cycles > latest:
                 latest, until, left = then + rest * cycles, then, rest
-    alone = begin + cycles
-    end = latest if latest > end else end
-    return Span(begin, alone if alone > end else end, until, left)
+    return Span(begin, max(end, latest, begin + cycles), until, left)
 
 
 @dataclass(frozen=True)

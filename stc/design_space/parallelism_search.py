@@ -100,7 +100,7 @@ class _State:
     adders: Mapping[str, int]
     before: tuple[Makespan, MemoryPorts]
     differing: Collection[str] = ()
-    counted: dict[_Budget, Counts] = field(default_factory=dict["_Budget", Counts], repr=False, compare=False)
+    counted: dict[_Budget, Counts] = field(default_factory=dict[_Budget, Counts], repr=False, compare=False)
     """What `counts` has said."""
 
     @classmethod
@@ -333,22 +333,27 @@ def _exchanges(state: _State, budget: _Budget) -> Iterator[_State]:
             yield made
 
 
-def _with_room(state: _State | None, kept: Container[str], budget: _Budget, enough: float) -> _State | None:
-    """`state` once it fits, since others than `kept` are slower; None where its makespan is not below `enough` then."""
-    while state is not None and state.makespan.total < enough:
-        if state.fits(budget):
-            return state
-        state = _with_least_loss(state, kept, budget)
-    return None
+def _with_room(state: _State, kept: Container[str], budget: _Budget, enough: float) -> _State | None:
+    """`state` once it fits, since others than `kept` are slower; None where its makespan is not below `enough` on the way.
+
+    What is slower hardly ever makes the whole faster, though it can, where another copy of a producer then counts as the last: such
+    a design is not looked for.
+    """
+    while not state.fits(budget):
+        slower = _with_least_loss(state, kept, budget) if state.makespan.total < enough else None
+        if slower is None:
+            return None
+        state = slower
+    return state if state.makespan.total < enough else None
 
 
 def _with_least_loss(state: _State, kept: Container[str], budget: _Budget) -> _State | None:
     """One computation slower: the first that loses nothing of the makespan, else the one that loses least for what it gives."""
     taken, now = budget.share(state.counts(budget)), state.makespan.total
     least, found = inf, None
-    for slower in (_slower(state, name) for name in state.works if name not in kept):
-        less = taken - budget.share(slower.counts(budget)) if slower is not None else 0.0
-        if slower is not None and less > 0 and (loss := (slower.makespan.total - now) / less) < least:
+    for slower in filter(None, (_slower(state, name) for name in state.works if name not in kept)):
+        less = taken - budget.share(slower.counts(budget))
+        if less > 0 and (loss := (slower.makespan.total - now) / less) < least:
             least, found = loss, slower
             if loss <= 0:
                 break

@@ -47,7 +47,7 @@ def feeding(graph: TaskGraph) -> Sequence[str]:
     """Tasks that wait for nobody who waits for them: not in a cycle nor behind one, and without rings of blocks, of which all is
     written before any is read; those that feed others come first."""
     others = set[str]().union(*graph.cycles, *((ring.producer, ring.consumer) for ring in graph.rings))
-    behind = {task for layer in nx.bfs_layers(graph.graph, others) for task in layer} if others else others
+    behind = {task for layer in nx.bfs_layers(graph.graph, others) for task in layer}
     return tuple(nx.topological_sort(graph.graph.subgraph(set(graph.tasks) - behind)))
 
 

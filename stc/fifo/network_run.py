@@ -282,11 +282,12 @@ class _Walker:
             self.found.same -= again
 
     def _walk_beside_each_other(self, around: Sequence[str]) -> None:
+        """Walk these tasks to their ends; UntimedError where they wait for each other for ever."""
         for ring in self.network.graph.rings:
             if ring.producer in around:
                 self.found.rings[ring.name] = RingTimes(ring.depth)
         self.found.walks.update({name: self._walk(name) for name in around})
-        if still := self._left(around):
+        if still := self._still_waiting(around):
             waiting = ", ".join(name for name in around if name in still)
             raise UntimedError(f"tasks {waiting} wait for each other for ever", accepted="tasks, and rings, that end")
         for name in around:
@@ -296,8 +297,8 @@ class _Walker:
         """`tasks`, and all with which they share rings."""
         return {other for name in tasks for other in self.partners.get(name, {name})}
 
-    def _left(self, around: Sequence[str]) -> Set[str]:
-        """Go on with each task when one of those that it waits for has; those that have not ended when nobody can go on."""
+    def _still_waiting(self, around: Sequence[str]) -> Set[str]:
+        """Those that have not ended when none can go on, after each has gone on whenever one that it waits for had."""
         steps = {name: self.found.walks[name].walk(self.tasks[name].program) for name in around}
         waiting_for = self._waiting_for(around)
         due = set(around)
@@ -320,7 +321,7 @@ class _Walker:
                 if other in found:
                     found[other].add(name)
         for ring in self.network.graph.rings:
-            if ring.producer in found:
+            if {ring.producer, ring.consumer} <= found.keys():
                 found[ring.producer].add(ring.consumer)
                 found[ring.consumer].add(ring.producer)
         return found
@@ -359,8 +360,8 @@ class _Walker:
         return True
 
     def _take_from_before(self, tasks: Set[str]) -> None:
-        """What these tasks, and the rings between them, did in the run before."""
-        if self.before is None:
+        """Take what these tasks, and the rings between them, did in the run before."""
+        if self.before is None:  # and all of them are walked
             return
         for task in tasks:
             self.found.walks[task] = self.before.walked.walks[task]
@@ -370,7 +371,8 @@ class _Walker:
         self.found.same |= tasks
 
     def _is_held_up(self, name: str) -> bool:
-        """Whether a task, as it went in the run before, would move a token before it may, as far as is known by now."""
+        """Whether a task, as it went in the run before (no walk backwards has one), would move a token before it may, as far as is
+        known by now."""
         assert self.before is not None
         walk = self.before.walked.walks[name]
         for fifo in self.incoming[name]:

@@ -53,7 +53,7 @@ NEVER = sys.maxsize
 class _Link:
     """The state of a channel in the run: its tasks by number, its depth so far, and the firing of each token's moments.
     A token takes 8 bytes, as in the array (a list of integers takes 40). `published_before`, `freed_before`: by block of firings,
-    how many tokens have their moment before it (`_before`), so that `bisect` has few to look at.
+    how many tokens have their moment before it (`_before`), so that `bisect` has few to look at; a firing takes a byte of each.
     `reader_stop`, `writer_stop`: the firings that its tasks cannot make as things are, found anew (`stop_reader`, `stop_writer`)
     whenever the other one has fired or the depth has grown. `in_forest`: whether it is one of those that tasks jump along."""
 
@@ -190,14 +190,18 @@ class _Run:
             (task, None) for task, fired in reached.items() if fired < self.counts[task] or task in self.short
         ]
         while lowered:
-            task, by = lowered.pop()  # which never has to lower the task that lowered it
+            task, by = lowered.pop()  # `by`: along which it was lowered, whose other task need not be
             fired = reached[task]
-            for link in (link for link in self.written[task] if link.in_forest and link is not by):
-                if link.reader in reached and (limit := link.reader_limit(fired)) < reached[link.reader]:
+            for link in self.written[task]:
+                if not link.in_forest or link is by or link.reader not in reached:
+                    continue
+                if (limit := link.reader_limit(fired)) < reached[link.reader]:
                     reached[link.reader] = limit
                     lowered.append((link.reader, link))
-            for link in (link for link in self.read[task] if link.in_forest and link is not by):
-                if link.writer in reached and (limit := link.writer_limit(fired)) < reached[link.writer]:
+            for link in self.read[task]:
+                if not link.in_forest or link is by or link.writer not in reached:
+                    continue
+                if (limit := link.writer_limit(fired)) < reached[link.writer]:
                     reached[link.writer] = limit
                     lowered.append((link.writer, link))
         self._fire(reached)

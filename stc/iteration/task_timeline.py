@@ -37,6 +37,7 @@ from stc.iteration.trace import (
 Cycles: TypeAlias = NDArray[np.int64]
 """Ascending cycles or iterations, one per token."""
 
+
 class Moves(NamedTuple):
     """The tokens that some firings of a loop move at `port`, from number `begin` to before `end` of the loop, and which firing,
     counted from their first, moves each (`at`)."""

@@ -18,8 +18,9 @@ from stc.tools.command_line import debugging
 from stc.tools.compile_options import MODEL, PIPELINE, asked_model, declaring, given_options, including
 from stc.tools.consoles import messages, output, print_json
 from stc.tools.loading import load_all
-from stc.tools.request import WHOLE_MODEL, CompileRequest, with_dtype
+from stc.tools.request import STAGES, WHOLE_MODEL, CompileRequest, with_dtype
 from stc.tools.schedule_file import FILE
+from stc.tools.targets import stage_of
 
 if TYPE_CHECKING:
     from stc.exploration.results import Found, Results
@@ -34,6 +35,7 @@ def asked_exploration(ctx: typer.Context, *, load: said.Load = None, debug: said
     """The model, and options that hold for all its designs; CompileError for what cannot be."""
     with debugging(debug):
         load_all(load or ())
+        options["stage"] = stage_of(STAGES, options["stage"], given_options(ctx))
         chosen = PipelineOptions(**{name: value for name, value in options.items() if name in PIPELINE})
         request = asked_model(**{name: options[name] for name in MODEL})
         return replace(request, options=with_dtype(chosen, options["dtype"]), given=given_options(ctx))

@@ -64,9 +64,8 @@ def are_rows(kinds: Sequence[str], count: int) -> bool:
 
 
 OF_ONE_STAGE = {
-    "seq": "--rows N for tokens of a launch of a prompt, --max-seq N for positions, or one --stage",
-    "layer": "one --stage of that layer: a whole model has all",
-    "run_time_sizes": "one --stage: those of a whole model have such sizes wherever they can",
+    "seq": "--rows N for tokens of a prompt's launch, --max-seq N for positions",
+    "layer": "--stage prefill or decode, and no --target: a whole model has all layers",
 }
 """Options that say which part of a model is compiled, by name, and what is accepted in their place where all of it is."""
 

@@ -80,11 +80,16 @@ def test_no_such_target(tmp_path: Path, stc: Stc) -> None:
 
 
 @pytest.mark.parametrize("whole", [("--target", DECODER), ("--stage", "model")])
-@pytest.mark.parametrize("option", [("--seq", 3), ("--layer", 7), ("--run-time-sizes",)])
-def test_a_part_of_a_whole_model(tmp_path: Path, stc: Stc, whole: tuple[str, str], option: tuple[str | int, ...]) -> None:
+@pytest.mark.parametrize("option", ["--seq", "--layer"])
+def test_a_part_of_a_whole_model(tmp_path: Path, stc: Stc, whole: tuple[str, str], option: str) -> None:
     """What says which part of a model is compiled was passed over in silence."""
-    ended = stc("compile", "gpt2-tiny", "--out", tmp_path / "out", *whole, *option)
-    refused(ended, f"{option[0]} with {' '.join(whole)}; accepted:")
+    ended = stc("compile", "gpt2-tiny", "--out", tmp_path / "out", *whole, option, 3)
+    refused(ended, f"{option} with {' '.join(whole)}; accepted:")
+
+
+def test_a_part_of_a_whole_model_that_is_explored(tmp_path: Path, stc: Stc) -> None:
+    ended = stc("explore", "gpt2-tiny", "--stage", "model", "--layer", 7, "--trials", 1, "--out", tmp_path / "out")
+    refused(ended, "--layer with --stage model; accepted:")
 
 
 def test_a_tile_height_that_a_launch_with_the_head_does_not_have(tmp_path: Path, stc: Stc) -> None:

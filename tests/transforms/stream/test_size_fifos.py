@@ -264,6 +264,14 @@ def test_tasks_with_a_ring_and_a_fifo_between_them_are_timed() -> None:
     assert one is not None and two is not None and three == two < one < 2 * two
 
 
+def test_a_ring_whose_consumer_moves_words_of_memory() -> None:
+    """It goes as memory does, and is not walked again backwards: who fills the ring waits for it, and neither is timed. It was a
+    KeyError."""
+    found, depths = sized((Path(__file__).parent / "ring_to_memory.mlir").read_text())
+    assert found.strategy == "token run" and found.untimed is not None and "wait for each other" in found.untimed
+    assert depths == {"x_stream": 2}
+
+
 def test_a_kernel_that_cannot_be_timed_keeps_the_depths_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     def untimed(*_: object) -> object:
         raise UntimedError("a block under a condition")
