@@ -51,14 +51,12 @@ class Element:
 
 
 def elements_of(kernels: Sequence[Kernel]) -> list[Element]:
-    """All of them: tasks of a unit without ports and loads of its own, each of which takes words that a load task sends, and
-    activations."""
+    """All of them: tasks of a unit without ports that compute, from words that a load task sends and from activations."""
     found: list[Element] = []
     for kernel in kernels:
         kinds = {task.name: task.kind for task in kernel.tasks}
         into = {stream.consumer: [one for one in kernel.streams if one.consumer == stream.consumer] for stream in kernel.streams}
-        arrays = [unit.tasks for unit in kernel.units if not unit.ports and all(kinds[task] != "load" for task in unit.tasks)]
-        inside = {task for tasks in arrays for task in tasks}
+        inside = {task for unit in kernel.units if not unit.ports for task in unit.tasks if kinds[task] == "compute"}
         for task, streams in into.items():
             loaded = [one for one in streams if kinds[one.producer] == "load"]
             others = [one for one in streams if kinds[one.producer] != "load"]
