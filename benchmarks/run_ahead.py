@@ -15,7 +15,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log2
+from math import log2, log10
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,7 +34,9 @@ from stc.tools.simulate_command import read_values
 DOCUMENT = Path(__file__).parents[1] / "docs" / "decode.md"
 PICTURE = DOCUMENT.parent / "run_ahead.svg"
 BEGIN, END = "<!-- run ahead -->\n", "<!-- end of run ahead -->\n"
-DEPTHS = (2, 16, 64, 256, 512, 1024, 2048, 4096)
+DEPTHS = (2, 16, 64, 256, 512, 4096)
+MOST_AHEAD = 4096
+"""Words: what a block of URAM has entries for."""
 PORTS = (8, 12, 16, 20, 24, 28)
 TIMEOUT = 1800.0
 
@@ -100,7 +102,7 @@ def measured(folder: Path, at: str, depths: Sequence[int]) -> dict[str, Any]:
     rows += [{"depth": depth, "simulated": run(depth).cycles, "model": launch.cycles(depth)} for depth in depths if depth != own]
     arrays = [
         {"ports": ports, "elements_per_port": each, "depth": depth, "model": launch.with_array(ports, each).cycles(depth)}
-        for each in (1, 2) for ports in sorted({*PORTS, launch.ports}) for depth in (own, 4096)
+        for each in (1, 2) for ports in sorted({*PORTS, launch.ports}) for depth in (own, MOST_AHEAD)
     ]  # fmt: skip
     return {
         "design": folder.name, "at": at, "origin": "simulated; model: fluid, with gaps of the simulated run", "own_depth": own,
@@ -123,7 +125,10 @@ def tables_of(found: dict[str, Any]) -> list[Table]:
 def markdown_of(found: dict[str, Any]) -> str:
     lines = ["| words in front of each element | cycles (*simulated*) | cycles (model) |", "| --- | --- | --- |"]
     lines += [f"| {row['depth']:,} | {row['simulated']:,} | {row['model']:,.0f} |" for row in found["depths"]]
-    return "\n".join([*lines, "", found["measured"], ""])
+    lines += ["", "| ports | cycles with one element at each (model) | with two (model) |", "| --- | --- | --- |"]
+    arrays = {(row["ports"], row["elements_per_port"]): row["model"] for row in found["arrays"] if row["depth"] == MOST_AHEAD}
+    lines += [f"| {ports} | {arrays[ports, 1]:,.0f} | {arrays[ports, 2]:,.0f} |" for ports, each in arrays if each == 1]
+    return "\n".join([*lines, "", f"In the second table {MOST_AHEAD:,} words run ahead. {found['measured']}", ""])
 
 
 # The picture ----------------------------------------------------------------------------------------------------------
@@ -141,7 +146,7 @@ def picture_of(found: dict[str, Any]) -> str:
     simulated = {row["depth"]: row["simulated"] for row in found["depths"]}[own]
     one = [row for row in found["arrays"] if row["elements_per_port"] == 1 and row["depth"] == own]
     by_ports = [(row["ports"], str(row["ports"]), row["model"], simulated if row["ports"] == ports else None) for row in one]
-    each = [row for row in found["arrays"] if row["ports"] == ports and row["depth"] == 4096]
+    each = [row for row in found["arrays"] if row["ports"] == ports and row["depth"] == MOST_AHEAD]
     counts = [(row["elements_per_port"], row["model"]) for row in each]
     by_elements = [(count, str(count), model, simulated if count == 1 else None) for count, model in counts]
     panels: dict[str, Sequence[Point]] = {
@@ -167,11 +172,14 @@ def _panel(title: str, points: Sequence[Point], most: float, left: int) -> str:
 
     lines = [f'<text x="{left + WIDTH / 2}" y="{GAP - 14}" text-anchor="middle" font-weight="bold">{title}</text>']
     lines.append(f'<path d="M{left} {GAP}V{bottom}H{left + WIDTH}" fill="none" stroke="{GREY}"/>')
-    for part in (0.25, 0.5, 0.75, 1.0):
-        _, y = place(first, part * most)
-        lines.append(f'<text x="{left - 4}" y="{y + 3:.0f}" text-anchor="end" font-size="9">{part * most:,.0f}</text>')
+    for cycles in _ticks(most):
+        y = place(first, cycles)[1]
+        lines.append(f'<text x="{left - 4}" y="{y + 3:.0f}" text-anchor="end" font-size="9">{cycles:,}</text>')
+    until = 0.0
     for x, mark, *_ in points:
-        lines.append(f'<text x="{place(x, 0)[0]:.0f}" y="{bottom + 14}" text-anchor="middle" font-size="9">{mark}</text>')
+        if (across := place(x, 0)[0]) >= until:  # else it would lie over the one before
+            lines.append(f'<text x="{across:.0f}" y="{bottom + 14}" text-anchor="middle" font-size="9">{mark}</text>')
+            until = across + 30
     path = " ".join("{:.1f},{:.1f}".format(*place(x, model)) for x, _, model, _ in points)
     lines.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2"/>')
     for x, _, _, simulated in points:
@@ -179,6 +187,13 @@ def _panel(title: str, points: Sequence[Point], most: float, left: int) -> str:
             across, up = place(x, simulated)
             lines.append(f'<circle cx="{across:.1f}" cy="{up:.1f}" r="4" fill="{RED}"/>')
     return "\n".join(lines)
+
+
+def _ticks(most: float) -> range:
+    """Round numbers up to `most`: two to five."""
+    digit = 10 ** int(log10(most))
+    step = next(digit * part // 10 for part in (2, 5, 10, 20) if most < 5 * digit * part / 10)
+    return range(step, int(most) + 1, step)
 
 
 def main() -> None:

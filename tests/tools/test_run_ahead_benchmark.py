@@ -45,3 +45,11 @@ def test_what_is_printed(run_ahead: ModuleType) -> None:
     svg = ElementTree.fromstring(run_ahead.picture_of(found))
     assert len(svg.findall(".//{*}circle")) == 3 + 1 + 1
     assert len(svg.findall(".//{*}polyline")) == 3
+
+
+@pytest.mark.parametrize("most", [10, 37, 99, 448_453, 1_000_000, 199_999])
+def test_ticks_are_few_and_round(run_ahead: ModuleType, most: int) -> None:
+    ticks = list(run_ahead._ticks(most))
+    assert 2 <= len(ticks) <= 5
+    assert ticks[-1] <= most and ticks[0] == ticks[1] - ticks[0]
+    assert len(str(ticks[0]).rstrip("0")) == 1
