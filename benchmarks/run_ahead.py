@@ -24,7 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from stc.design_space.fluid_model import Launch, demands_of
-from stc.manifest.schema import Kernel, Manifest
+from stc.design_space.parallelism import WORDS_AHEAD
+from stc.manifest.schema import Kernel, Manifest, Stream
 from stc.simulation.simulate import timed_design
 from stc.simulation.simulation_result import SimulationResult
 from stc.simulation.timing_table import SimulationOptions
@@ -35,20 +36,20 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "decode.md"
 PICTURE = DOCUMENT.parent / "run_ahead.svg"
 BEGIN, END = "<!-- run ahead -->\n", "<!-- end of run ahead -->\n"
 DEPTHS = (2, 16, 64, 256, 512, 4096)
-MOST_AHEAD = 4096
-"""Words: what a block of URAM has entries for."""
 PORTS = (8, 12, 16, 20, 24, 28)
 TIMEOUT = 1800.0
 
 
 @dataclass(frozen=True)
 class Element:
-    """An element of the array: its task, the FIFO of its weights, that of its activations, and words of a launch."""
+    """An element of the array: its task, the FIFO of its weights, `depth` words of so many `bits`, that of its activations, and
+    words of a launch."""
 
     task: str
     weights: str
     factors: str
     words: int
+    bits: int
     depth: int
 
 
@@ -57,14 +58,16 @@ def elements_of(kernels: Sequence[Kernel]) -> list[Element]:
     found: list[Element] = []
     for kernel in kernels:
         kinds = {task.name: task.kind for task in kernel.tasks}
-        into = {stream.consumer: [one for one in kernel.streams if one.consumer == stream.consumer] for stream in kernel.streams}
-        inside = {task for unit in kernel.units if not unit.ports for task in unit.tasks if kinds[task] == "compute"}
-        for task, streams in into.items():
+        into: dict[str, list[Stream]] = {}
+        for stream in kernel.streams:
+            into.setdefault(stream.consumer, []).append(stream)
+        for task in (task for unit in kernel.units if not unit.ports for task in unit.tasks if kinds[task] == "compute"):
+            streams = into.get(task, ())
             loaded = [one for one in streams if kinds[one.producer] == "load"]
             others = [one for one in streams if kinds[one.producer] != "load"]
-            if task in inside and len(loaded) == len(others) == 1 and loaded[0].bits == max(one.bits for one in streams):
+            if len(loaded) == len(others) == 1 and loaded[0].bits >= others[0].bits:
                 (weights,), (factors,) = loaded, others
-                found.append(Element(task, weights.name, factors.name, weights.tokens, weights.depth))
+                found.append(Element(task, weights.name, factors.name, weights.tokens, weights.bits, weights.depth))
     return found
 
 
@@ -76,8 +79,7 @@ def launch_of(result: SimulationResult, manifest: Manifest, elements: Sequence[E
     task = tasks[last.task]
     waits = [(wait.begin, wait.end, wait.cycles, wait.channel == last.factors) for wait in task.waits]
     demands, speed = demands_of(task.begin, task.end, sorted(waits), last.words)
-    word = max(stream.bits for kernel in manifest.kernels for stream in kernel.streams if stream.name == last.weights) // 8
-    rate = manifest.memory.channel_bytes_per_cycle / word
+    rate = manifest.memory.channel_bytes_per_cycle * 8 / last.bits
     return Launch(demands, result.cycles - task.end, rate, speed, len(elements))
 
 
@@ -98,16 +100,16 @@ def measured(folder: Path, at: str, depths: Sequence[int]) -> dict[str, Any]:
 
     usual = run(None)
     launch = launch_of(usual, design.manifest, elements)
-    rows = [{"depth": own, "simulated": usual.cycles, "model": launch.cycles(own)}]
-    rows += [{"depth": depth, "simulated": run(depth).cycles, "model": launch.cycles(depth)} for depth in depths if depth != own]
+    simulated = {own: usual.cycles, **{depth: run(depth).cycles for depth in depths if depth != own}}
+    rows = [{"depth": depth, "simulated": simulated[depth], "model": launch.cycles(depth)} for depth in sorted(simulated)]
     arrays = [
         {"ports": ports, "elements_per_port": each, "depth": depth, "model": launch.with_array(ports, each).cycles(depth)}
-        for each in (1, 2) for ports in sorted({*PORTS, launch.ports}) for depth in (own, MOST_AHEAD)
+        for each in (1, 2) for ports in sorted({*PORTS, launch.ports}) for depth in (own, WORDS_AHEAD)
     ]  # fmt: skip
     return {
         "design": folder.name, "at": at, "origin": "simulated; model: fluid, with gaps of the simulated run", "own_depth": own,
         "ports": launch.ports, "rate": launch.rate, "speed": launch.speed, "measured": measured_at(),
-        "depths": sorted(rows, key=lambda row: row["depth"] or 0), "arrays": arrays,
+        "depths": rows, "arrays": arrays,
     }  # fmt: skip
 
 
@@ -126,9 +128,9 @@ def markdown_of(found: dict[str, Any]) -> str:
     lines = ["| words in front of each element | cycles (*simulated*) | cycles (model) |", "| --- | --- | --- |"]
     lines += [f"| {row['depth']:,} | {row['simulated']:,} | {row['model']:,.0f} |" for row in found["depths"]]
     lines += ["", "| ports | cycles with one element at each (model) | with two (model) |", "| --- | --- | --- |"]
-    arrays = {(row["ports"], row["elements_per_port"]): row["model"] for row in found["arrays"] if row["depth"] == MOST_AHEAD}
+    arrays = {(row["ports"], row["elements_per_port"]): row["model"] for row in found["arrays"] if row["depth"] == WORDS_AHEAD}
     lines += [f"| {ports} | {arrays[ports, 1]:,.0f} | {arrays[ports, 2]:,.0f} |" for ports, each in arrays if each == 1]
-    return "\n".join([*lines, "", f"In the second table {MOST_AHEAD:,} words run ahead. {found['measured']}", ""])
+    return "\n".join([*lines, "", f"In the second table {WORDS_AHEAD:,} words run ahead. {found['measured']}", ""])
 
 
 # The picture ----------------------------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def picture_of(found: dict[str, Any]) -> str:
     simulated = {row["depth"]: row["simulated"] for row in found["depths"]}[own]
     one = [row for row in found["arrays"] if row["elements_per_port"] == 1 and row["depth"] == own]
     by_ports = [(row["ports"], str(row["ports"]), row["model"], simulated if row["ports"] == ports else None) for row in one]
-    each = [row for row in found["arrays"] if row["ports"] == ports and row["depth"] == MOST_AHEAD]
+    each = [row for row in found["arrays"] if row["ports"] == ports and row["depth"] == WORDS_AHEAD]
     counts = [(row["elements_per_port"], row["model"]) for row in each]
     by_elements = [(count, str(count), model, simulated if count == 1 else None) for count, model in counts]
     panels: dict[str, Sequence[Point]] = {
