@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
+from math import prod
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
@@ -52,7 +55,7 @@ def _emit_iteration(
     """A body over an iteration space; the operands from number `inputs` on are initial values of the results."""
     plan = _plan(source, op, body, maps, kinds, inputs)
     captured = free_values(op)
-    function = source.refer(_translate(plan, captured, source.where), "tile")
+    function = source.refer(_function(plan, captured, source.where), "tile")
     operands = [_operand(source, plan, value) for value in op.operands]
     call = f"{function}({', '.join([*operands, *(source.name(value) for value in captured)])})"
     if op.results:
@@ -144,6 +147,57 @@ def _combined(body: Block, inputs: int) -> list[tuple[np.ufunc, SSAValue]] | Non
     found = [reduction_of(value, output, outputs) for value, output in zip(body.last_op.operands, outputs, strict=True)]
     known = [plan for plan in found if plan is not None]
     return known if len(known) == len(found) else None
+
+
+# In parts ---------------------------------------------------------------------------------------------------------------
+
+AT_ONCE = 1 << 24
+"""Points of an iteration space whose values are held at once: parameters of all layers of a model have hundreds of millions."""
+
+WORTH_A_CALL = 1 << 10
+"""Points of an iteration that is run by itself, at least: numpy takes microseconds for each operation."""
+
+_OF_ANY_ORDER = (np.maximum, np.minimum, np.fmax, np.fmin)
+"""What gives the same bits however terms are combined: sums of floats do not."""
+
+
+def _function(plan: _Plan, captured: Sequence[SSAValue], where: str) -> Callable[..., Sequence[np.ndarray]]:
+    """The body over the whole iteration space: of a large one, an iteration of the outermost loop of its results at a time."""
+    loop = next(iter(plan.dimensions[plan.inputs]), None)
+    if loop is None or prod(plan.extents) <= AT_ONCE or not _can_be_cut(plan, loop):
+        return _translate(plan, captured, where)
+    axes = [loops.index(loop) if loop in loops else None for loops in plan.dimensions]
+    shapes = tuple((*shape[:axis], 1, *shape[axis + 1 :]) if axis is not None else shape
+                   for axis, shape in zip(axes, plan.shapes, strict=True))  # fmt: skip
+    extents = (*plan.extents[:loop], 1, *plan.extents[loop + 1 :])
+    one = _translate(replace(plan, shapes=shapes, extents=extents), captured, where)
+
+    def whole(*arguments: Any) -> Sequence[np.ndarray]:
+        operands, others = arguments[: len(axes)], arguments[len(axes) :]
+        results: list[np.ndarray] = []
+        for at in range(plan.extents[loop]):
+            parts = one(*map(part_at, operands, axes, repeat(at)), *others)
+            if not results:
+                results = [np.empty(shape, part.dtype) for shape, part in zip(plan.shapes[plan.inputs :], parts, strict=True)]
+            for result, axis, part in zip(results, axes[plan.inputs :], parts, strict=True):
+                part_at(result, axis, at)[...] = part
+        return results
+
+    return whole
+
+
+def _can_be_cut(plan: _Plan, loop: int) -> bool:
+    """Whether iterations of `loop` by themselves give the bits that all at once give."""
+    takes_index = any(isinstance(op, linalg.IndexOp) and op.dim.value.data == loop for op in plan.body.walk())
+    is_exact = not plan.reductions or all(combine in _OF_ANY_ORDER for combine, _ in plan.combined or [(np.add, None)])
+    is_in_all = all(loop in loops for loops in plan.dimensions[plan.inputs :])
+    is_worth_it = prod(plan.extents) >= WORTH_A_CALL * plan.extents[loop]
+    return is_worth_it and is_in_all and is_exact and not takes_index and not plan.gathered
+
+
+def part_at(array: Any, axis: int | None, at: int) -> Any:
+    """The part of an operand, None where there is none, at one place of an axis."""
+    return array if array is None or axis is None else array[(slice(None),) * axis + (slice(at, at + 1),)]
 
 
 # Text -----------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
 from stc.frontend.arrays import ACCEPTED as FLOATS_ACCEPTED
-from stc.frontend.arrays import to_numpy, to_tensor
+from stc.frontend.arrays import as_numpy, to_numpy, to_tensor
 from stc.frontend.draws import ALL_THERE, EXAMPLE, ONLY_EXAMPLE, Draws, PartSizes, draw_references, moved_by_rounding
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
@@ -90,6 +90,7 @@ def export(
     sizes: PartSizes = ALL_THERE,
     host: Sequence[str] = (),
     factory: Factory | None = None,
+    is_ours: bool = False,
 ) -> ExportedModel:
     """Export `module` for the shapes of `example_inputs`; the reference is PyTorch's eager result.
 
@@ -99,7 +100,8 @@ def export(
     how much of the inputs is there at run time, and which outputs are rows of inputs; the module is exported for all of them, and
     run on what is there. Where `draws` ask for quantised layers, those of floats are exported as they are, for `quantize-linear` to
     rewrite; of those that have integers, activations are quantised and dequantised, for `recognize-quantization`. `host`: the paths
-    of submodules that PyTorch runs between kernels (stc.frontend.host_parts), `factory` where the module comes from.
+    of submodules that PyTorch runs between kernels (stc.frontend.host_parts), `factory` where the module comes from. `is_ours`:
+    whether nobody else has the module, who might change it; its parameters are not copied then.
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
@@ -142,7 +144,8 @@ def export(
     if cut.sides and not any(isinstance(op, LinalgStructuredOperation) for op in ir.walk()):
         what = "nothing is left to compile: submodules on the host compute everything"
         raise CompileError(what, where=f"--host {cut.sides[0][0]}", accepted="submodules with something before or behind them")
-    parameters = {key: to_numpy(value, key) for key, value in state.items()}
+    held = as_numpy if is_ours else to_numpy
+    parameters = {key: held(value, key) for key, value in state.items()}
     add_values(ir, parameters)
     add_sizes(ir, sizes.of, sizes.begins, sizes.symbols)
     for key, rows in sizes.appends.items():

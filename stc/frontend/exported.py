@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +12,26 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.frontend.signature import argument_names
 
 Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class AskedFor(Arrays):
+    """Arrays that are `made` each time one is asked for: those of all layers of a model are gigabytes, of which one at a time is
+    looked at."""
+
+    made: Mapping[str, Callable[[], np.ndarray]]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.made[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.made)
+
+    def __len__(self) -> int:
+        return len(self.made)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.facts import STEPS
 from stc.dialects.printing import print_module
 from stc.frontend.draws import EXAMPLE, KNOWN, uncertainty
-from stc.frontend.exported import Arrays, ExportedModel, Reference
+from stc.frontend.exported import Arrays, AskedFor, ExportedModel, Reference
 from stc.frontend.signature import attribute_name, main_function
 
 
@@ -39,7 +39,7 @@ def layers_as_one(layers: Sequence[ExportedModel], module: ModuleOp, *, of_one_m
     chain = _Chain(stacked, [run for run in runs if run is not None])
     draws = tuple(chain.reference(draw.name, layers) for draw in last.references)
     example = next((draw for draw in draws if draw.name == EXAMPLE), None)
-    inputs = stacked.joined([layer.inputs for layer in layers])
+    inputs = dict(stacked.joined([layer.inputs for layer in layers]))
     return replace(
         last,
         module=module,
@@ -101,13 +101,16 @@ class _Signature:
                     what = f"layer {number} behind the first has another {name}"
                     raise CompileError(what, where=first.name, accepted="inputs that are the same for all layers")
 
-    def joined(self, of_layers: Sequence[Arrays]) -> dict[str, np.ndarray]:
+    def joined(self, of_layers: Sequence[Arrays]) -> AskedFor:
         """What each layer has its own of, one behind the other, and all else of the first that has it."""
 
-        def one(name: str) -> np.ndarray:
+        def stacked(name: str) -> np.ndarray:
+            return np.stack([each[name] for each in of_layers])
+
+        def first(name: str) -> np.ndarray:
             return next(each[name] for each in of_layers if name in each)
 
-        return {name: np.stack([each[name] for each in of_layers]) if name in self.own else one(name) for name in of_layers[-1]}
+        return AskedFor({name: partial(stacked if name in self.own else first, name) for name in of_layers[-1]})
 
     def of_layer(self, arrays: Arrays, layer: int) -> dict[str, np.ndarray]:
         return {name: array[layer] if name in self.own else array for name, array in arrays.items()}
@@ -130,7 +133,7 @@ class _Chain:
     def reference(self, draw: str, layers: Sequence[ExportedModel]) -> Reference:
         """One draw: inputs of their own for each layer, as far as it has the draw, outputs of the whole chain."""
         drawn = [{each.name: each.inputs for each in layer.references} for layer in layers]
-        inputs = self.signature.joined([inputs.get(draw, layer.inputs) for inputs, layer in zip(drawn, layers, strict=True)])
+        inputs = dict(self.signature.joined([inputs.get(draw, layer.inputs) for inputs, layer in zip(drawn, layers, strict=True)]))
         golden = self.run(inputs, None)
         noise = np.random.default_rng(KNOWN.index(draw) if draw in KNOWN else len(KNOWN))
         rounded = frozenset(name for each in layers[-1].references if each.name == draw for name in each.rounded)

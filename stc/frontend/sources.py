@@ -214,7 +214,7 @@ def _part(
         built = build_decoder_layer(configuration, layer=layer, seq=part.seq, seed=draws.seed, where=where)
         if checkpoint is not None:
             load_weights(built.module, checkpoint, prefixes=built.prefixes, ignored=OLD_BUFFERS)
-        return export(built.module, built.inputs, name=_model_name(where), draws=draws, host=host)
+        return export(built.module, built.inputs, name=_model_name(where), draws=draws, host=host, is_ours=True)
     longest = getattr(configuration, "max_position_embeddings", None) or MAX_SEQ
     model = CausalModel(
         configuration, max_seq=part.max_seq or min(MAX_SEQ, longest), seed=draws.seed, weights=checkpoint, where=where
@@ -225,7 +225,7 @@ def _part(
 def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> ExportedModel:
     """A layer behind its cache, or the head, of a model that has been taken apart."""
     if part.stage == HEAD:
-        return export(*model.head(filled_multiple(model.vocabulary)), name=f"{name}_{HEAD}", draws=draws)
+        return export(*model.head(filled_multiple(model.vocabulary)), name=f"{name}_{HEAD}", draws=draws, is_ours=True)
     from stc.quantisation.rows import ROW_FORMATS
 
     index = part.layer or 0
@@ -235,7 +235,7 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     if part.stage == TOKEN:
         model.add_head(built.module, filled_multiple(model.vocabulary))
     sizes = model.cache_sizes(index, built, sized=part.run_time_sizes, stored=stored)
-    exported = export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
+    exported = export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes, is_ours=True)
     if part.stage == TOKEN:
         end_layers(exported.module, "y")
         return replace(exported, embedding=cache(partial(token_tables_of, model, index)))

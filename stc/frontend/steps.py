@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.diagnostics import CompileError
 from stc.dialects.facts import STEPS
 from stc.frontend.draws import EXAMPLE, KNOWN, uncertainty
-from stc.frontend.exported import Arrays, ExportedModel, Reference, TokenTables
+from stc.frontend.exported import Arrays, AskedFor, ExportedModel, Reference, TokenTables
 from stc.frontend.families.cached_layer import CACHES, UPDATED
 from stc.frontend.signature import attribute_name, main_function
 
@@ -37,7 +37,8 @@ def steps_as_one(model: ExportedModel, module: ModuleOp, steps: int, tables: Tok
     chain = _Chain(steps, tables, given, returned, model.again)
     draws = tuple(chain.reference(draw) for draw in model.references)
     example = draws[0]
-    parameters = {**model.parameters, **step_parameters(tables)}
+    places = (model.parameters, step_parameters(tables))
+    parameters = AskedFor({name: partial(held.__getitem__, name) for held in places for name in held})
     return replace(
         model, module=module, inputs=example.inputs, parameters=parameters, golden=example.golden, draws=draws, again=chain.run
     )

@@ -12,6 +12,7 @@ from xdsl.dialects import func
 
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
+from stc.execution import emit_structured
 from stc.execution.run import execute
 from stc_testing.drawn import examples
 
@@ -221,6 +222,67 @@ def test_reductions_in_order_see_strides_and_indices() -> None:
     for j, i, k, m in np.ndindex(2, 3, 5, 2):
         expected[j, i] = expected[j, i] / 2 + b[i, k, m] * a[2 * i + k, j] + k + m
     np.testing.assert_array_equal(run(text, a, b, o)[0], expected)
+
+
+QUANTISED = """
+func.func @main(%w: tensor<3x7x5xf32>, %largest: tensor<3x7xf32>) -> (tensor<7x3x5xi8>, tensor<7x3xf32>) {
+  %e = tensor.empty() : tensor<7x3x5xi8>
+  %q = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (b, a, c)>, affine_map<(a, b, c) -> (b, a)>,
+                       affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%w, %largest : tensor<3x7x5xf32>, tensor<3x7xf32>) outs(%e : tensor<7x3x5xi8>) {
+  ^bb0(%x: f32, %most: f32, %o: i8):
+    %index = linalg.index 2 : index
+    %number = arith.index_cast %index : index to i32
+    %whole = arith.sitofp %number : i32 to f32
+    %moved = arith.addf %x, %whole : f32
+    %r = arith.divf %moved, %most : f32
+    %i = arith.fptosi %r : f32 to i8
+    linalg.yield %i : i8
+  } -> tensor<7x3x5xi8>
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.empty() : tensor<7x3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%n : tensor<7x3xf32>) -> tensor<7x3xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (b, a, c)>, affine_map<(a, b, c) -> (a, b)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%w : tensor<3x7x5xf32>) outs(%f : tensor<7x3xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %a = math.absf %x : f32
+    %b = arith.maximumf %o, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<7x3xf32>
+  func.return %q, %m : tensor<7x3x5xi8>, tensor<7x3xf32>
+}"""
+
+
+def test_a_large_space_in_parts_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    w, largest = rng.standard_normal((3, 7, 5), np.float32), rng.uniform(0.5, 1, (3, 7)).astype(np.float32)
+    at_once = run(QUANTISED, w, largest)
+    shapes: list[tuple[int, ...]] = []
+    take = emit_structured.part_at
+
+    def noted(array: Any, axis: int | None, at: int) -> Any:
+        shapes.append(np.shape(found := take(array, axis, at)))
+        return found
+
+    monkeypatch.setattr(emit_structured, "part_at", noted)
+    monkeypatch.setattr(emit_structured, "AT_ONCE", 7)
+    monkeypatch.setattr(emit_structured, "WORTH_A_CALL", 3)
+    in_parts = run(QUANTISED, w, largest)
+    assert {(3, 1, 5), (3, 1), (1, 3, 5), (1, 3)} <= set(shapes), "no part was taken"
+    for whole, parts in zip(at_once, in_parts, strict=True):
+        assert whole.dtype == parts.dtype and np.array_equal(whole, parts)
+    assert np.array_equal(in_parts[1], np.abs(w).max(2).T)
+
+
+def test_sums_of_floats_are_never_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would be added up in another order."""
+    monkeypatch.setattr(emit_structured, "AT_ONCE", 1)
+    monkeypatch.setattr(emit_structured, "WORTH_A_CALL", 1)
+    monkeypatch.setattr(emit_structured, "part_at", None)
+    w = np.arange(105, dtype=np.float32).reshape(3, 7, 5)
+    text = QUANTISED.replace("arith.maximumf %o, %a", "arith.addf %o, %a").replace("linalg.index 2", "linalg.index 0")
+    assert np.array_equal(run(text, w, np.ones((3, 7), np.float32))[1], w.sum(2).T)
 
 
 def test_a_shape_known_at_run_time_only_is_refused() -> None:
