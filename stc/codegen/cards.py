@@ -152,8 +152,8 @@ def _crossed(
     copy.function_type = FunctionType.from_lists([argument.type for argument in copy.body.block.args],
                                                       [value.type for value in wanted])
     copy.res_attrs = None
-    arrays = {**parameters, **reference.inputs}
-    given = [arrays[argument_name(function, argument.index)] for argument in function.body.block.args]
+    names_of = [argument_name(function, argument.index) for argument in function.body.block.args]
+    given = [reference.inputs[name] if name in reference.inputs else parameters[name] for name in names_of]
     found: list[list[np.ndarray]] = []
     for content in _CONTENTS:
         with undefined_as(content):

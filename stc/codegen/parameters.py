@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -93,9 +94,10 @@ def recipe_of(value: SSAValue, function: func.FuncOp) -> Recipe:
 
 
 def evaluate(values: Sequence[SSAValue], function: func.FuncOp, parameters: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Tensors that depend on parameters and constants alone, by the reference semantics of linalg."""
+    """Tensors that depend on parameters and constants alone, by the reference semantics of linalg: however many entries they have,
+    since all of them are to be packed."""
     names, computed = _computed(values, function)
-    return execute(computed, [_parameter(name, parameters) for name in names])
+    return execute(computed, [_parameter(name, parameters) for name in names], most_steps=sys.maxsize)
 
 
 def _computed(values: Sequence[SSAValue], function: func.FuncOp) -> tuple[tuple[str, ...], func.FuncOp]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
 from math import prod
 from typing import Any
 
@@ -152,38 +151,48 @@ def _combined(body: Block, inputs: int) -> list[tuple[np.ufunc, SSAValue]] | Non
 # In parts ---------------------------------------------------------------------------------------------------------------
 
 AT_ONCE = 1 << 24
-"""Points of an iteration space whose values are held at once: parameters of all layers of a model have hundreds of millions."""
+"""Points of an iteration space whose values are held at once, unless one iteration of the loop that is cut has more: parameters of
+all layers of a model have hundreds of millions."""
 
-WORTH_A_CALL = 1 << 10
-"""Points of an iteration that is run by itself, at least: numpy takes microseconds for each operation."""
-
-_OF_ANY_ORDER = (np.maximum, np.minimum, np.fmax, np.fmin)
+_OF_ANY_ORDER = (np.maximum, np.minimum)
 """What gives the same bits however terms are combined: sums of floats do not."""
 
 
 def _function(plan: _Plan, captured: Sequence[SSAValue], where: str) -> Callable[..., Sequence[np.ndarray]]:
-    """The body over the whole iteration space: of a large one, an iteration of the outermost loop of its results at a time."""
-    loop = next(iter(plan.dimensions[plan.inputs]), None)
-    if loop is None or prod(plan.extents) <= AT_ONCE or not _can_be_cut(plan, loop):
+    """The body over the whole iteration space: of a large one, some iterations of the outermost loop of its results at a time."""
+    loop = next((loop for loop in plan.dimensions[plan.inputs] if plan.extents[loop] > 1), None)
+    points = prod(plan.extents)
+    if loop is None or points <= AT_ONCE or not _can_be_cut(plan, loop):
         return _translate(plan, captured, where)
+    extent = plan.extents[loop]
+    block = max(1, AT_ONCE // (points // extent))
     axes = [loops.index(loop) if loop in loops else None for loops in plan.dimensions]
-    shapes = tuple((*shape[:axis], 1, *shape[axis + 1 :]) if axis is not None else shape
-                   for axis, shape in zip(axes, plan.shapes, strict=True))  # fmt: skip
-    extents = (*plan.extents[:loop], 1, *plan.extents[loop + 1 :])
-    one = _translate(replace(plan, shapes=shapes, extents=extents), captured, where)
+    counts = {block, extent % block} - {0}
+    parts = {count: _translate(_with_extent(plan, loop, axes, count), captured, where) for count in counts}
 
     def whole(*arguments: Any) -> Sequence[np.ndarray]:
         operands, others = arguments[: len(axes)], arguments[len(axes) :]
         results: list[np.ndarray] = []
-        for at in range(plan.extents[loop]):
-            parts = one(*map(part_at, operands, axes, repeat(at)), *others)
+        for begin in range(0, extent, block):
+            end = min(begin + block, extent)
+            given = [part_of(array, axis, begin, end) for array, axis in zip(operands, axes, strict=True)]
+            found = parts[end - begin](*given, *others)
             if not results:
-                results = [np.empty(shape, part.dtype) for shape, part in zip(plan.shapes[plan.inputs :], parts, strict=True)]
-            for result, axis, part in zip(results, axes[plan.inputs :], parts, strict=True):
-                part_at(result, axis, at)[...] = part
+                results = [np.empty(shape, part.dtype) for shape, part in zip(plan.shapes[plan.inputs :], found, strict=True)]
+            for result, axis, part in zip(results, axes[plan.inputs :], found, strict=True):
+                part_of(result, axis, begin, end)[...] = part
         return results
 
     return whole
+
+
+def _with_extent(plan: _Plan, loop: int, axes: Sequence[int | None], count: int) -> _Plan:
+    """The plan of `count` iterations of `loop`, which is at these axes of the operands."""
+
+    def changed(sizes: Sequence[int], at: int | None) -> tuple[int, ...]:
+        return tuple(count if index == at else size for index, size in enumerate(sizes))
+
+    return replace(plan, extents=changed(plan.extents, loop), shapes=tuple(map(changed, plan.shapes, axes)))
 
 
 def _can_be_cut(plan: _Plan, loop: int) -> bool:
@@ -191,13 +200,12 @@ def _can_be_cut(plan: _Plan, loop: int) -> bool:
     takes_index = any(isinstance(op, linalg.IndexOp) and op.dim.value.data == loop for op in plan.body.walk())
     is_exact = not plan.reductions or all(combine in _OF_ANY_ORDER for combine, _ in plan.combined or [(np.add, None)])
     is_in_all = all(loop in loops for loops in plan.dimensions[plan.inputs :])
-    is_worth_it = prod(plan.extents) >= WORTH_A_CALL * plan.extents[loop]
-    return is_worth_it and is_in_all and is_exact and not takes_index and not plan.gathered
+    return is_in_all and is_exact and not takes_index and not plan.gathered
 
 
-def part_at(array: Any, axis: int | None, at: int) -> Any:
-    """The part of an operand, None where there is none, at one place of an axis."""
-    return array if array is None or axis is None else array[(slice(None),) * axis + (slice(at, at + 1),)]
+def part_of(array: Any, axis: int | None, begin: int, end: int) -> Any:
+    """Of an operand, None where there is none, what is from one place to another of an axis."""
+    return array if array is None or axis is None else array[(slice(None),) * axis + (slice(begin, end),)]
 
 
 # Text -----------------------------------------------------------------------------------------------------------------

@@ -90,6 +90,7 @@ def translate(function: func.FuncOp, depths: bool) -> Callable[..., Sequence[np.
     parameters = [source.define(argument) for argument in function.body.block.args]
     results = emit_block(source, function.body.block)
     source.line(f"return [{', '.join(source.name(value) for value in results)}]")
+    source.forget(result for op in function.body.block.ops for result in op.results)
     return source.compile(parameters)
 
 

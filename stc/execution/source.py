@@ -10,7 +10,9 @@ iteration space (`in_arrays`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +22,9 @@ from xdsl.ir import Operation, SSAValue
 from stc.dialects.facts import MODULE, NAME
 
 _INDENT = "    "
+_CONTINUES = (_INDENT * 2, f"{_INDENT}el")
+"""How a line begins that goes on with the statement of a function before it: in its block, or another branch of it."""
+_VARIABLE = re.compile(r"\bv\d+\b")
 
 
 def location(op: Operation) -> str:
@@ -91,6 +96,18 @@ class Source:
         if len(self.lines) == before:
             self.line("pass")
         self._depth -= 1
+
+    def forget(self, values: Iterable[SSAValue]) -> None:
+        """Let the variable of each value go behind the last statement that names it, as far as it is not returned: where parameters
+        of a model are computed, each is an array of up to gigabytes."""
+        begins = [number for number, line in enumerate(self.lines) if not line.startswith(_CONTINUES)]
+        last = {name: number for number, line in enumerate(self.lines) for name in _VARIABLE.findall(line)}
+        gone: dict[int, set[str]] = {}
+        for name in {self.names[value] for value in values if value in self.names} & last.keys():
+            if (at := bisect_right(begins, last[name])) < len(begins):
+                gone.setdefault(begins[at], set()).add(name)
+        for number in sorted(gone, reverse=True):
+            self.lines.insert(number, f"{_INDENT}del {', '.join(sorted(gone[number]))}")
 
     def text(self, parameters: Sequence[str]) -> str:
         body = self.lines or [f"{_INDENT}pass"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -14,12 +14,17 @@ from stc.frontend.signature import argument_names
 Arrays = Mapping[str, np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AskedFor(Arrays):
     """Arrays that are `made` each time one is asked for: those of all layers of a model are gigabytes, of which one at a time is
     looked at."""
 
     made: Mapping[str, Callable[[], np.ndarray]]
+
+    @staticmethod
+    def of(*places: Arrays) -> AskedFor:
+        """The arrays of all `places`, by name: of the last that has it."""
+        return AskedFor({name: partial(place.__getitem__, name) for place in places for name in place})
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.made[name]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -61,6 +61,19 @@ def require_one_kind(layers: Sequence[ExportedModel]) -> None:
             raise CompileError(what, where=layer.name, accepted="layers of one kind, whose integers have values of one range")
 
 
+def joined(own: Container[str], of_layers: Sequence[Arrays]) -> AskedFor:
+    """What each layer has its `own` of, one behind the other, and all else of the first that has it."""
+    return AskedFor({name: partial(_stacked if name in own else _first, name, of_layers) for name in of_layers[-1]})
+
+
+def _stacked(name: str, of_layers: Sequence[Arrays]) -> np.ndarray:
+    return np.stack([each[name] for each in of_layers])
+
+
+def _first(name: str, of_layers: Sequence[Arrays]) -> np.ndarray:
+    return next(each[name] for each in of_layers if name in each)
+
+
 @dataclass(frozen=True)
 class _Signature:
     """`own`: the names of which each layer has its own; `takes` and `returns`: what goes from layer to layer."""
@@ -102,15 +115,8 @@ class _Signature:
                     raise CompileError(what, where=first.name, accepted="inputs that are the same for all layers")
 
     def joined(self, of_layers: Sequence[Arrays]) -> AskedFor:
-        """What each layer has its own of, one behind the other, and all else of the first that has it."""
-
-        def stacked(name: str) -> np.ndarray:
-            return np.stack([each[name] for each in of_layers])
-
-        def first(name: str) -> np.ndarray:
-            return next(each[name] for each in of_layers if name in each)
-
-        return AskedFor({name: partial(stacked if name in self.own else first, name) for name in of_layers[-1]})
+        """`joined`, of what each layer has its own of."""
+        return joined(self.own, of_layers)
 
     def of_layer(self, arrays: Arrays, layer: int) -> dict[str, np.ndarray]:
         return {name: array[layer] if name in self.own else array for name, array in arrays.items()}

@@ -37,8 +37,7 @@ def steps_as_one(model: ExportedModel, module: ModuleOp, steps: int, tables: Tok
     chain = _Chain(steps, tables, given, returned, model.again)
     draws = tuple(chain.reference(draw) for draw in model.references)
     example = draws[0]
-    places = (model.parameters, step_parameters(tables))
-    parameters = AskedFor({name: partial(held.__getitem__, name) for held in places for name in held})
+    parameters = AskedFor.of(model.parameters, step_parameters(tables))
     return replace(
         model, module=module, inputs=example.inputs, parameters=parameters, golden=example.golden, draws=draws, again=chain.run
     )

@@ -55,7 +55,9 @@ from stc.tools.start import Start, with_tables
 from stc.tools.targets import are_rows, for_layers
 
 if TYPE_CHECKING:
-    from stc.frontend.exported import ExportedModel
+    import torch
+
+    from stc.frontend.exported import Arrays, ExportedModel
     from stc.frontend.sources import LanguageModelSource
 
 ROWS = 16
@@ -333,21 +335,24 @@ class _Compiler:
     def _launch(self, layers: range, packed: list[PackedParameter]) -> ModelLayer:
         """What a launch takes for these layers: of several, the parameters of one behind those of the other."""
         self._progress(f"packing layer {layers[-1]} of {len(self._model.layer_kinds)}")
-        from stc.frontend.arrays import to_numpy
+        from stc.frontend.arrays import as_numpy
         from stc.frontend.eager_run import module_state
+        from stc.frontend.exported import AskedFor
+        from stc.frontend.layers import joined
         from stc.frontend.sources import filled_multiple, token_tables_of
         from stc.frontend.steps import step_parameters
 
+        def arrays_of(module: torch.nn.Module) -> Arrays:
+            return {name: as_numpy(value, name) for name, value in module_state(module).items()}
+
         def words() -> Iterator[bytes]:
-            states = [module_state(self._model.layer(index)) for index in layers]
-            each = [{name: to_numpy(value, name) for name, value in state.items()} for state in states]
-            parameters = each[0] if len(each) == 1 else {name: np.stack([own[name] for own in each]) for name in each[0]}
+            each = [arrays_of(self._model.layer(index)) for index in layers]
+            places: list[Arrays] = [joined(each[0] if len(each) > 1 else (), each)]
             if not self._stages.has_head:
-                head, _ = self._model.head(filled_multiple(self._model.vocabulary))
-                parameters |= {name: to_numpy(value, name) for name, value in module_state(head).items()}
+                places.append(arrays_of(self._model.head(filled_multiple(self._model.vocabulary))[0]))
             if self._request.options.tokens_per_launch > 1:
-                parameters |= step_parameters(token_tables_of(self._model, layers[0]))
-            return packed_words(packed, parameters)
+                places.append(step_parameters(token_tables_of(self._model, layers[0])))
+            return packed_words(packed, AskedFor.of(*places))
 
         decides = [[asdict(parameter.recipe), encode(parameter.layout)] for parameter in packed]
         key = digest(json.dumps(decides).encode())

@@ -13,7 +13,7 @@ from xdsl.dialects import func
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.execution import emit_structured
-from stc.execution.run import execute
+from stc.execution.run import execute, translate
 from stc_testing.drawn import examples
 
 
@@ -254,35 +254,57 @@ func.func @main(%w: tensor<3x7x5xf32>, %largest: tensor<3x7xf32>) -> (tensor<7x3
 }"""
 
 
-def test_a_large_space_in_parts_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("at_once", "most"), [(1, 1), (30, 2), (50, 3)])
+def test_a_large_space_in_parts_gives_the_same_bits(at_once: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 7 iterations of 15 points one, two and three at a time: one is left over of the last."""
     rng = np.random.default_rng(7)
     w, largest = rng.standard_normal((3, 7, 5), np.float32), rng.uniform(0.5, 1, (3, 7)).astype(np.float32)
-    at_once = run(QUANTISED, w, largest)
-    shapes: list[tuple[int, ...]] = []
-    take = emit_structured.part_at
+    expected = run(QUANTISED, w, largest)
+    parts: set[int] = set()
+    take = emit_structured.part_of
 
-    def noted(array: Any, axis: int | None, at: int) -> Any:
-        shapes.append(np.shape(found := take(array, axis, at)))
-        return found
+    def noted(array: Any, axis: int | None, begin: int, end: int) -> Any:
+        parts.add(end - begin)
+        return take(array, axis, begin, end)
 
-    monkeypatch.setattr(emit_structured, "part_at", noted)
-    monkeypatch.setattr(emit_structured, "AT_ONCE", 7)
-    monkeypatch.setattr(emit_structured, "WORTH_A_CALL", 3)
+    monkeypatch.setattr(emit_structured, "part_of", noted)
+    monkeypatch.setattr(emit_structured, "AT_ONCE", at_once)
     in_parts = run(QUANTISED, w, largest)
-    assert {(3, 1, 5), (3, 1), (1, 3, 5), (1, 3)} <= set(shapes), "no part was taken"
-    for whole, parts in zip(at_once, in_parts, strict=True):
-        assert whole.dtype == parts.dtype and np.array_equal(whole, parts)
+    assert parts == {most, 1}, "no part was taken, or another"
+    for whole, part in zip(expected, in_parts, strict=True):
+        assert whole.dtype == part.dtype and np.array_equal(whole, part)
     assert np.array_equal(in_parts[1], np.abs(w).max(2).T)
 
 
-def test_sums_of_floats_are_never_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They would be added up in another order."""
+def test_what_depends_on_all_iterations_is_never_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of floats, which would be added up in another order, and what asks for the number of an iteration."""
     monkeypatch.setattr(emit_structured, "AT_ONCE", 1)
-    monkeypatch.setattr(emit_structured, "WORTH_A_CALL", 1)
-    monkeypatch.setattr(emit_structured, "part_at", None)
+    monkeypatch.setattr(emit_structured, "part_of", None)
     w = np.arange(105, dtype=np.float32).reshape(3, 7, 5)
     text = QUANTISED.replace("arith.maximumf %o, %a", "arith.addf %o, %a").replace("linalg.index 2", "linalg.index 0")
     assert np.array_equal(run(text, w, np.ones((3, 7), np.float32))[1], w.sum(2).T)
+
+
+def test_arrays_that_nobody_needs_any_more_are_forgotten() -> None:
+    """Not those that are returned; what both branches of a choice use, behind it."""
+    text = """func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
+      %e = tensor.empty() : tensor<4xf32>
+      %a = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      %b = linalg.add ins(%a, %x : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      %d = scf.if %c -> (tensor<4xf32>) {
+        %f = linalg.add ins(%b, %a : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+        scf.yield %f : tensor<4xf32>
+      } else {
+        scf.yield %b : tensor<4xf32>
+      }
+      func.return %d : tensor<4xf32>
+    }"""
+    function = translate(next(op for op in parse_module(text).walk() if isinstance(op, func.FuncOp)), False)
+    forgotten = [line for line in function.source.splitlines() if line.startswith("    del ")]  # pyright: ignore[reportFunctionMemberAccess]
+    x = np.arange(4, dtype=F)
+    assert len(forgotten) == 1 and forgotten[0].count("v") == 2, function.source  # pyright: ignore[reportFunctionMemberAccess]
+    for taken in (True, False):
+        assert np.array_equal(function(np.asarray(taken), x)[0], x * (5 if taken else 3))
 
 
 def test_a_shape_known_at_run_time_only_is_refused() -> None:
