@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.steps import one_step
 from stc.codegen.cards import GOLDEN_OF_CARDS, cards_of
 from stc.codegen.design import Design, PortDesign, checked_design, design_of
-from stc.codegen.golden import Reference, draw_files
+from stc.codegen.golden import DrawFiles, Reference, draw_files
 from stc.codegen.hls import print_hls
 from stc.codegen.host_files import ModelPart, host_part_files
 from stc.codegen.host_plan import Buffer, HostValue
@@ -82,19 +82,20 @@ def emit_project(
     tolerance: float = DEFAULT_TOLERANCE,
     schedule: str = "",
     of_manifest: Callable[[Manifest], Mapping[str, Any]] = lambda _: {},
+    progress: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write the project to `out`, or nothing at all.
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
     stage is added to its `compile_seconds` as "code generation" and, for the parameters, "packing"; to "references" what PyTorch
     takes for those that draws are compared with; and what `of_manifest` finds out. `ir`: texts by file name for `ir/`;
-    `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the module breaks an emission rule, or the model
-    lacks data.
+    `schedule`: the text of schedule.toml. `progress`: told what may take long. CompileError where `out` is not empty, the module
+    breaks an emission rule, or the model lacks data.
     """
     begin = time.perf_counter()
     require_free(out)
     platform = load_platform(str(options.get("platform", DEFAULT_PLATFORM)))
-    texts, files, manifest, apart = project_files(module, model, platform, options, tolerance)
+    texts, files, manifest, apart = project_files(module, model, platform, options, tolerance, progress=progress)
     report |= of_manifest(manifest)
     seconds = report.setdefault("compile_seconds", {})
     seconds |= {"code generation": time.perf_counter() - begin - sum(apart.values()), "packing": apart["packing"]}
@@ -122,7 +123,7 @@ def _cards(
 
 def project_files(
     module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float,
-    origins: Mapping[str, str] = MappingProxyType({}),
+    origins: Mapping[str, str] = MappingProxyType({}), progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[dict[str, str], list[DataFile], Manifest, Mapping[str, float]]:
     """All texts by file name and all data files, checked against the emission rules, the manifest among them, and the seconds that
     packing parameters took and references. `origins`: of figures that are not from where those of all projects are."""
@@ -131,10 +132,14 @@ def project_files(
     steps = {kernel.name: kernel.steps for kernel in emitted.kernels}
     design = emitted if max(steps.values()) == 1 else design_of(one_step(module), platform)  # what the manifest describes
     begin = time.perf_counter()
+    progress("packing parameters")
     parameters = _parameters(design, model.parameters)
     packed = time.perf_counter()
     constants = _constants(design, model)
-    draws = [draw_files(design, reference, tolerance) for reference in model.references]
+    draws: list[DrawFiles] = []
+    for reference in model.references:
+        progress(f"reference of draw '{reference.name}', and what rounding errors make of it")
+        draws.append(draw_files(design, reference, tolerance))
     apart = {"packing": packed - begin, "references": time.perf_counter() - packed}
     stored = [draw.stored for draw in draws]
     parts, programs = host_part_files(model.host_parts)

@@ -132,6 +132,8 @@ def compile_from(
     design["throughput"]["budget"] = start.options.budget  # what was asked for, where that gave the cheapest design, too
     references = model.timings.get("references", 0.0)
     front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
+    if start.layers or options.tokens_per_launch > 1:
+        progress("references: layers and steps one after the other")
     model = start.finished_model
     report: dict[str, Any] = {
         "model": model.name,
@@ -157,6 +159,7 @@ def compile_from(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule,
         of_manifest=lambda manifest: {**_in_estimated_cycles(manifest, sizings), **_bitstreams_report(manifest)},
+        progress=lambda step: progress(f"code generation: {step}"),
     )
     return report
 
@@ -168,8 +171,7 @@ def _layers(start: Start, progress: Progress, *, is_named: bool) -> list[Exporte
     if not is_named or start.model.again is None:
         what = f"{start.options.layers} layers, of which one is given"
         raise CompileError(what, accepted="a model by name, which PyTorch computes")
-    progress(f"export of {start.options.layers} layers")
-    return load_layers(replace(start.request, options=start.options), start.model)
+    return load_layers(replace(start.request, options=start.options), start.model, progress)
 
 
 def _in_estimated_cycles(manifest: Manifest, sizings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:

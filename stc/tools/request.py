@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,12 +113,14 @@ def load(request: CompileRequest) -> ExportedModel:
         raise UnsupportedError([*error.obstacles, *rest]) from None
 
 
-def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedModel]:
+def load_layers(
+    request: CompileRequest, first: ExportedModel, progress: Callable[[str], None] = lambda _: None
+) -> list[ExportedModel]:
     """The layers that a launch of `request` computes, of which `first` is the first: with weights the next ones, else others of its
     kind.
 
     The head that follows (`--stage token`) is of the last alone, so that the first is another then. CompileError where one is of
-    another kind.
+    another kind. `progress`: told which layer is next.
     """
     from stc.frontend.layers import require_one_kind
     from stc.frontend.sources import layer_stages
@@ -125,6 +128,7 @@ def load_layers(request: CompileRequest, first: ExportedModel) -> list[ExportedM
     stages = layer_stages(request.stage, request.options.layers)
     layers = [first] if stages[0] == request.stage else []
     for number, stage in list(enumerate(stages))[len(layers) :]:
+        progress(f"export of layers: {number + 1} of {len(stages)}")
         alike = request if stage == request.stage else _in_front(request, first, stage)
         if request.weights is not None:
             layers.append(load(replace(alike, layer=_first_layer(request) + number)))

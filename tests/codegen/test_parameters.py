@@ -43,9 +43,9 @@ def test_what_is_computed_alike_is_computed_once(monkeypatch: pytest.MonkeyPatch
     made: list[int] = []
     execute = module.execute
 
-    def counted(target: Any, inputs: Any, **limits: int) -> list[np.ndarray]:
+    def counted(target: Any, inputs: Any, most_steps: int) -> list[np.ndarray]:
         made.append(len(inputs))
-        return execute(target, inputs, **limits)
+        return execute(target, inputs, most_steps=most_steps)
 
     monkeypatch.setattr(module, "execute", counted)
     arrays = {"w": np.arange(12, dtype=np.float32).reshape(4, 3), "v": np.ones((2, 3), np.float32)}

@@ -25,9 +25,15 @@ pytestmark = pytest.mark.heavy
 DECODE: dict[str, Any] = {"stage": "decode", "max_seq": 12, "run_time_sizes": True}
 
 
+TOLD = "told.txt"
+
+
 def compiled(model: str, out: Path, layers: int, budget: str = SMALL, **asked: Any) -> None:
+    """Beside `out` is what was said meanwhile."""
     options = PipelineOptions(budget=budget, units="memory", layers=layers)
-    compile_model(CompileRequest(model, options=options, **asked), out)
+    told: list[str] = []
+    compile_model(CompileRequest(model, options=options, **asked), out, told.append)
+    (out.parent / TOLD).write_text("\n".join(told))
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +57,15 @@ def require_layers(out: Path, layers: int) -> None:
 
 def test_layers_of_a_launch(three: Path) -> None:
     require_layers(three, 3)
+
+
+def test_what_takes_long_is_told(three: Path) -> None:
+    """Each layer, in the order in which they are exported, parameters, and each draw."""
+    told = (three.parent / TOLD).read_text().splitlines()
+    assert [step for step in told if step.startswith("export of")] == [f"export of layers: {layer} of 3" for layer in (2, 3)]
+    draws = (f"reference of draw '{draw}', and what rounding errors make of it" for draw in ("example", "draw", "huge"))
+    at = [told.index(f"code generation: {step}") for step in ("packing parameters", *draws)]
+    assert at == sorted(at)
 
 
 @pytest.mark.parametrize("share", [0.75, 0.5])
