@@ -66,7 +66,7 @@ BY_HEAD, BY_POSITION = "by-head", "by-position"
 
 _WORDS_OF = {
     "weight_ports": (APART, IN_TURN), "conversions": (OPERATORS, ADDERS), "contractions": (APART, SHARED),
-    "head": (APART, BEHIND_LAYERS), "caches": (BY_HEAD, BY_POSITION),
+    "sums": (APART, IN_TURN), "head": (APART, BEHIND_LAYERS), "caches": (BY_HEAD, BY_POSITION),
 }  # fmt: skip
 """What these options may be."""
 
@@ -104,14 +104,14 @@ class PipelineOptions(ArgSpecConvertible):
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `weight_ports`: whether ports bring the parameters of one computation each (apart), or of several that wait for
     one another (in-turn); `contractions`: whether those that are alike and get their parameters in turn share their multipliers
-    (shared; apart); `elements_per_port`: how many tasks of those each port brings parameters, a word to each in turn;
-    `conversions`: what makes short integers of floats, and floats of them
-    (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is a design of its own (apart), or follows the
-    layers, which are all in one launch (behind-layers); `caches`: whether memory has the positions of a head together (by-head), or
-    the heads of a position (by-position), which one burst reads, and FIFOs hold until their turn; `tokens_per_launch`: how many
-    tokens a launch of all layers and the head computes, each behind the one before, with an embedding on the device;
-    `position_rows`: those of a table of positions that the model adds to it, 0 where there is none; `run_ahead`: bytes of all FIFOs
-    together that load tasks of one tensor fill, 0 for what each needs.
+    (shared; apart); `sums`: whether what takes sums of those has operators in common, too (in-turn), or for each its own (apart);
+    `elements_per_port`: how many tasks of those each port brings parameters, a word to each in turn; `conversions`: what makes
+    short integers of floats, and floats of them (operators, adders: `convert-by-adding`); `head`: whether that of a whole model is
+    a design of its own (apart), or follows the layers, which are all in one launch (behind-layers); `caches`: whether memory has
+    the positions of a head together (by-head), or the heads of a position (by-position), which one burst reads, and FIFOs hold
+    until their turn; `tokens_per_launch`: how many tokens a launch of all layers and the head computes, each behind the one
+    before, with an embedding on the device; `position_rows`: those of a table of positions that the model adds to it, 0 where
+    there is none; `run_ahead`: bytes of all FIFOs together that load tasks of one tensor fill, 0 for what each needs.
     `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
@@ -142,6 +142,7 @@ class PipelineOptions(ArgSpecConvertible):
     groups: str = UNCHECKED
     weight_ports: str = APART
     contractions: str = APART
+    sums: str = APART
     elements_per_port: int = 1
     conversions: str = OPERATORS
     layers: int = 1
@@ -182,6 +183,9 @@ class PipelineOptions(ArgSpecConvertible):
         if self.contractions == SHARED and self.weight_ports != IN_TURN:
             what = f"contractions={SHARED} with weight-ports={self.weight_ports}"
             raise CompileError(what, accepted=f"weight-ports={IN_TURN}, which says what takes turns")
+        if self.sums == IN_TURN and self.contractions != SHARED:
+            what = f"sums={IN_TURN} with contractions={self.contractions}"
+            raise CompileError(what, accepted=f"contractions={SHARED}, whose sums come one after the other")
         if self.elements_per_port > 1 and self.contractions != SHARED:
             what = f"elements-per-port={self.elements_per_port} with contractions={self.contractions}"
             raise CompileError(what, accepted=f"contractions={SHARED}, which makes tasks that take parameters in turn")
@@ -238,6 +242,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     rank = f" rank={options.search_rank}" if options.search_rank > 1 else ""
     turns = " in-turn=true" if options.weight_ports == IN_TURN else ""
     alike = " shared=true" if options.contractions == SHARED else ""
+    alike += " sums-in-turn=true" if options.sums == IN_TURN else ""
     alike += f" elements-per-port={options.elements_per_port}" if options.elements_per_port > 1 else ""
     repeated = f" layers={options.layers}" if options.layers > 1 else ""
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
@@ -284,7 +289,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     marked = ("mark-behind-layers",) if options.layers > 1 else ()
     shared = f"share-ports{{{on}{turns}{repeated}}}"
     interleaved, in_turn = (("interleave-loads",), ("load-in-turn",)) if options.weight_ports == IN_TURN else ((), ())
-    sharing = ("share-contractions", "join-parameters") if options.contractions == SHARED else ()
+    sums = _with_options("share-contractions", "sums-in-turn=true" if options.sums == IN_TURN else "")
+    sharing = (sums, "join-parameters") if options.contractions == SHARED else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from stc.design_space.makespan import Dependence, Makespan
 from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS
-from stc.design_space.turns import ports_in_turn
+from stc.design_space.turns import ports_in_turn, rows_of_tasks
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, Counts
 from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES, MAX_PARTITIONS
@@ -54,11 +54,13 @@ class Serving:
 
     tasks: int
     beyond: int
+    sums_in_turn: bool = False
+    """Whether those that take the sums of such tasks have operators in common, too."""
 
     @classmethod
-    def of(cls, tasks: int, ports: int) -> Serving:
+    def of(cls, tasks: int, ports: int, *, sums_in_turn: bool = False) -> Serving:
         """Where a design has so many memory `ports`."""
-        return cls(tasks, floor(ports * PORTS_OF_WEIGHTS))
+        return cls(tasks, floor(ports * PORTS_OF_WEIGHTS), sums_in_turn)
 
     @property
     def most(self) -> int:
@@ -165,10 +167,12 @@ class Work:
     are several of each sum, since the next term would wait for one (`expand-partial-sums`). `of_integers`: whether sums are,
     so that no adder is waited for: a few take turns, of many terms each has a register until it is over. `after`: on which
     computations it waits, and how long. `shares`: those of the same number, from 1 on, have the operators of a task in common
-    where a port brings what they read in turn, and `shared_lanes`; 0 for neither. `dealt_extent`: iterations of the loop that
-    tasks of a copy may take in turn, 1 where none can be. `once_in`: how often others are computed in a launch while it is
-    once, so that it takes that part of its cycles each time. `refill`: cycles that each sum takes besides, if its terms are more
-    than lanes: what fills the pipeline of the loop over them, which as many sums as a launch says do not share.
+    where a port brings what they read in turn, and `shared_lanes`; 0 for neither. `turn`: those of the same number, from 1 on,
+    have the operators of a task in common, as far as one waits for another: each for those in `turn_behind`; 0 for none.
+    `dealt_extent`: iterations of the loop that tasks of a copy may take in turn, 1 where none can be. `once_in`: how often others
+    are computed in a launch while it is once, so that it takes that part of its cycles each time. `refill`: cycles that each sum
+    takes besides, if its terms are more than lanes: what fills the pipeline of the loop over them, which as many sums as a launch
+    says do not share.
     """
 
     name: str
@@ -193,9 +197,16 @@ class Work:
     adders_in_luts: Counts = NOTHING
     shares: int = 0
     shared_lanes: int = 0
+    turn: int = 0
+    turn_behind: frozenset[str] = frozenset()
     dealt_extent: int = 1
     once_in: int = 1
     refill: int = 0
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it has no operators in common with others."""
+        return not (self.shares or self.turn)
 
     def taken(self, parallelism: Parallelism) -> Counts:
         """What it takes without memory ports."""
@@ -278,14 +289,33 @@ def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Coun
     """The same without memory ports."""
     total = shared_operators(works, plan)
     for work in works:
-        total = total if work.shares else total.plus(work.taken(plan[work.name]))
+        total = total.plus(work.taken(plan[work.name])) if work.is_alone else total
     return total
 
 
 def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> Counts:
-    """What computations take that have operators in common: of each kind as many tasks as ports bring what they read, in turn."""
-    chosen = [(tuple(kind), tuple(plan[work.name] for work in kind)) for kind in _kinds(works)]
-    return reduce(Counts.plus, (_operators_of_kind(*each) for each in chosen), NOTHING)
+    """What computations take that have operators in common: of each kind as many tasks as ports bring what they read, in turn; of
+    those that take turns as many as compute at the same time."""
+    works = list(works)
+    turns = {work.turn: [each for each in works if each.turn == work.turn] for work in works if work.turn}
+    kinds = [(_operators_of_kind, kind) for kind in _kinds(works)] + [(_operators_in_turn, kind) for kind in turns.values()]
+    found = (count(tuple(kind), tuple(plan[work.name] for work in kind)) for count, kind in kinds)
+    return reduce(Counts.plus, found, NOTHING)
+
+
+@lru_cache(maxsize=1 << 12)
+def _operators_in_turn(kind: tuple[Work, ...], chosen: tuple[Parallelism, ...]) -> Counts:
+    """Those of rows of tasks (`stc.design_space.turns`): of each operator the most that a task of the row needs, and what each task
+    has for itself. Remembered as `_operators_of_kind` is."""
+    works = {work.name: (work, each) for work, each in zip(kind, chosen, strict=True)}
+    lanes = {(name, number): each.lanes for name, (_, each) in works.items() for number in range(each.tasks)}
+    total = NOTHING
+    for row in rows_of_tasks(lanes, lambda later, before: before[0] in works[later[0]][0].turn_behind):
+        tasks = [(work, replace(each, copies=1, parts=1)) for work, each in (works[name] for name, _ in row)]
+        own = reduce(Counts.plus, (work.task for work, _ in tasks), NOTHING)
+        most = [replace(work, task=NOTHING).taken(one) for work, one in tasks]
+        total = total.plus(own).plus(Counts(*map(max, NOTHING, *most)))
+    return total
 
 
 def _kinds(works: Iterable[Work]) -> Collection[Sequence[Work]]:
@@ -330,7 +360,8 @@ def begun_with(work: Work, copies: int = 1) -> Parallelism:
 def dsps_of_adders(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> Mapping[str, int]:
     """By name, how many DSPs adders of floats take that may be of LUTs."""
     chosen = [(work, plan[work.name]) for work in works]
-    return {work.name: 0 if each.adders_in_luts else -work.adders_in_luts.dsp * each.points for work, each in chosen}
+    fixed = {work.name for work, each in chosen if each.adders_in_luts or work.turn}  # others in turn would have theirs of DSPs
+    return {work.name: 0 if work.name in fixed else -work.adders_in_luts.dsp * each.points for work, each in chosen}
 
 
 def adders_for_luts(given: Mapping[str, int], short: int) -> Iterator[str]:

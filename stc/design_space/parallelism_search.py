@@ -108,8 +108,8 @@ class _State:
         """One point of each at once."""
         chosen = {work.name: begun_with(work) for work in works}
         before = makespan_of(works, chosen), MemoryPorts.of(works, chosen)
-        sharing = [work for work in works if work.shares]
-        alone = [work for work in works if not work.shares]
+        sharing = [work for work in works if not work.is_alone]
+        alone = [work for work in works if work.is_alone]
         families = {family: tuple(work for work in works if work.family == family) for family in {work.family for work in works}}
         own, adders = operators_of(alone, chosen), dsps_of_adders(works, chosen)
         return cls({work.name: work for work in works}, families, chosen, sharing, own, adders, before)
@@ -118,7 +118,8 @@ class _State:
         """With what was chosen anew for some."""
         own = self.own
         for name, new in changes.items():
-            own = own if self.works[name].shares else own.plus(self.works[name].more(self.chosen[name], new))
+            work = self.works[name]
+            own = own.plus(work.more(self.chosen[name], new)) if work.is_alone else own
         chosen, before = {**self.chosen, **changes}, (self.makespan, self.ports)
         adders = {**self.adders, **dsps_of_adders([self.works[name] for name in changes], changes)}
         return _State(self.works, self.families, chosen, self.sharing, own, adders, before, changes)

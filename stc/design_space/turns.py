@@ -1,4 +1,4 @@
-"""Which tensors come through one memory port after one another: the rule, without IR."""
+"""Which tensors come through one memory port, and which tasks compute on one set of operators, after one another: without IR."""
 
 from __future__ import annotations
 
@@ -43,6 +43,23 @@ def chains(
     for name in sizes:
         possible = [row for row in found if may_follow(name, row[-1])]
         row = min(possible, key=lambda row: (apart(name, row), sum(sizes[other] for other in row)), default=None)
+        if row is None:
+            found.append([name])
+        else:
+            row.append(name)
+    return found
+
+
+def rows_of_tasks(lanes: Mapping[Name, int], may_follow: Callable[[Name, Name], bool]) -> list[list[Name]]:
+    """Tasks, in topological order, with the lanes of each, as rows of such as each may follow the one before.
+
+    `may_follow(b, a)` is transitive: b has to have results of a. Each goes to the row that has to have the fewest lanes more for
+    it, of these to the one with the fewest: the operators of a row are those of its widest task.
+    """
+    found: list[list[Name]] = []
+    for name, count in lanes.items():
+        most = [(max(lanes[other] for other in row), row) for row in found if may_follow(name, row[-1])]
+        row = min(most, key=lambda each: (max(each[0], count) - each[0], each[0]), default=(0, None))[1]
         if row is None:
             found.append([name])
         else:

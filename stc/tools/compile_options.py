@@ -44,8 +44,8 @@ PIPELINE: Mapping[str, Any] = {
     "fifo_depths": said.FifoDepths, "slack": said.Slack, "fifo_margin": said.FifoMargin, "run_ahead": said.RunAhead,
     "unsafe_math": said.UnsafeMath, "pipeline_style": said.PipelineStyle, "units": said.Units, "dies": said.Dies,
     "groups": said.Groups, "weight_ports": said.WeightPorts,
-    "contractions": said.Contractions, "elements_per_port": said.ElementsPerPort, "conversions": said.Conversions,
-    "layers": said.Layers, "head": said.Head, "caches": said.Caches,
+    "contractions": said.Contractions, "sums": said.Sums, "elements_per_port": said.ElementsPerPort,
+    "conversions": said.Conversions, "layers": said.Layers, "head": said.Head, "caches": said.Caches,
     "tokens_per_launch": said.TokensPerLaunch,
 }
 """The options that decide about passes, by the field of `PipelineOptions`."""

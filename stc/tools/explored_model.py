@@ -232,7 +232,8 @@ class ExploredModel:
         options = self._options
         limits = searched_limits(options.search_within or options.budget, options.platform)
         assert limits is not None
-        serving = Serving.of(options.elements_per_port, limits.ports) if options.contractions == SHARED else None
+        serving = Serving.of(options.elements_per_port, limits.ports, sums_in_turn=options.sums == IN_TURN)
+        serving = serving if options.contractions == SHARED else None
         in_turn = options.weight_ports == IN_TURN
         return computations(functions[0], platform, in_turn=in_turn, serving=serving, layers=options.layers)
 

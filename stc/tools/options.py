@@ -141,6 +141,13 @@ Contractions = Annotated[
         "--weight-ports in-turn, the same ones (shared)."
     ),
 ]
+Sums = Annotated[
+    str,
+    typer.Option(
+        help="With --contractions shared: what scales and adds up their sums has operators for each contraction (apart), or those "
+        "that wait for one another the same ones (in-turn)."
+    ),
+]
 ElementsPerPort = Annotated[
     int,
     typer.Option(

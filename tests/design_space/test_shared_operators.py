@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from stc.design_space.makespan import Dependence
@@ -21,7 +24,8 @@ from stc.design_space.parallelism import (
     operators_of,
     shared_operators,
 )
-from stc.design_space.parallelism_search import balanced_parallelism, shortest_parallelism
+from stc.design_space.parallelism_search import _State, balanced_parallelism, shortest_parallelism  # pyright: ignore[reportPrivateUsage]
+from stc.design_space.turns import rows_of_tasks
 from stc.iteration.layout_orders import row_major
 from stc.platforms.budget import NOTHING, Counts
 
@@ -87,6 +91,58 @@ def test_what_shares_nothing_is_counted_beside_it() -> None:
 def test_the_sums_of_a_shared_task_do_not_wait_for_its_adder() -> None:
     own = replace(product("a0", columns=8, shares=0), lane_extent=8)
     assert not has_sums_enough(own, Parallelism(LANES, 1)) and has_sums_enough(IN_A_ROW[0], Parallelism(LANES, 1))
+
+
+# Those that take turns ------------------------------------------------------------------------------------------------
+
+
+def adder(name: str, *behind: str) -> Work:
+    """Of 2 DSPs a lane, with control of its own; it waits for those `behind` which it is."""
+    made = Work(name, 64, 64, Counts(dsp=2), 64, 64, True, int(name[1:]), task=Counts(lut=7))
+    return replace(made, turn=1, turn_behind=frozenset(behind))
+
+
+def test_the_widest_of_a_row_says_what_it_takes() -> None:
+    """Three of 16 lanes, then eight of 2, three of these behind those: 3 x 16 + 5 x 2 lanes, and control of all."""
+    works = [adder("a0"), adder("b1", "a0")]
+    plan = {"a0": Parallelism(16, 3), "b1": Parallelism(2, 8)}
+    assert shared_operators(works, plan) == Counts(dsp=2 * (3 * 16 + 5 * 2), lut=7 * 11)
+    assert operators_of(works, plan) == shared_operators(works, plan)
+
+
+def test_a_task_goes_where_the_fewest_lanes_are_to_be_added() -> None:
+    """Neither behind one of 2 lanes, where there is one of 8, nor beside that."""
+    works = [adder("a0"), adder("b1"), adder("c2", "a0", "b1")]
+    assert shared_operators(works, {"a0": Parallelism(2, 1), "b1": Parallelism(8, 1), "c2": Parallelism(6, 1)}).dsp == 2 * 10
+
+
+def test_what_waits_for_none_of_them_has_operators_of_its_own() -> None:
+    works = [adder("a0"), adder("b1")]
+    assert shared_operators(works, {"a0": Parallelism(4, 1), "b1": Parallelism(4, 2)}).dsp == 2 * 4 * 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_tasks_are_of_such_as_wait_for_one_another(seed: int) -> None:
+    """All tasks once, in order; no more rows than tasks that no other one waits for at the same time."""
+    draw = np.random.default_rng(seed)
+    stage = {name: int(number) for name, number in enumerate(np.sort(draw.integers(0, 4, 12)))}
+    lanes = {name: int(draw.integers(1, 9)) for name in stage}
+    rows = rows_of_tasks(lanes, lambda later, before: stage[later] > stage[before])
+    assert sorted(name for row in rows for name in row) == sorted(stage)
+    assert all(stage[before] < stage[later] for row in rows for before, later in pairwise(row))
+    assert len(rows) == max(Counter(stage.values()).values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_the_search_counts_is_what_there_is(seed: int) -> None:
+    """Whatever is changed, in whatever order."""
+    draw = np.random.default_rng(seed)
+    works = [adder("a0"), product("p3", shares=0), adder("b1", "a0"), adder("c2", "a0", "b1")]
+    state = _State.of(works)
+    for _ in range(6):
+        name = works[draw.integers(len(works))].name
+        state = state.changed({name: Parallelism(int(draw.choice([1, 2, 4])), int(draw.choice([1, 2, 4])))})
+        assert state.operators == operators_of(works, state.chosen)
 
 
 # The search -----------------------------------------------------------------------------------------------------------

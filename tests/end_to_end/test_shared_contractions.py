@@ -97,6 +97,37 @@ def test_values_and_cycles(shared: Path) -> None:
     assert ran.cycles == json.loads((shared / "report.json").read_text())["throughput"]["cycles"]
 
 
+@pytest.fixture(scope="module")
+def in_turn(source: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, of which what takes the sums takes turns, too."""
+    folder = tmp_path_factory.mktemp("sums") / "in_turn"
+    (given := folder.with_name("given.toml")).write_text(COPIES)
+    options = PipelineOptions(
+        quantize=FORMAT, weight_ports="in-turn", contractions="shared", sums="in-turn", schedule=str(given)
+    )
+    compile_model(CompileRequest(source, options=options), folder)
+    return folder
+
+
+def test_sums_in_turn_have_operators_in_common(shared: Path, in_turn: Path) -> None:
+    """Values and cycles as estimated; a copy of `down` and what takes sums of `up` are one task. What takes those of `gate` is read
+    by that of `up`, so that it stays, as does the other copy."""
+    apart, ran = simulate(shared, optimisation=0), simulate(in_turn, optimisation=0)
+    assert ran.passed and ran.values.outcome == "finished"
+    assert ran.cycles == json.loads((in_turn / "report.json").read_text())["throughput"]["cycles"]
+    assert ran.cycles is not None and apart.cycles is not None and ran.cycles < 1.02 * apart.cycles
+
+    def dsps(design: Path) -> dict[str, int]:
+        (kernel,) = read_manifest(design).kernels
+        return {task.name: task.resources.dsp for task in kernel.tasks if task.resources is not None and "matmul1" in task.name}
+
+    before, behind = dsps(shared), dsps(in_turn)
+    (merged,) = behind.keys() - before.keys()
+    gone = before.keys() - behind.keys()
+    assert merged == "up_matmul1_and_select_in_turn" and len(gone) == 2
+    assert max(before[name] for name in gone) <= behind[merged] < sum(before[name] for name in gone)
+
+
 def test_copies_of_the_last_one_compute_on_the_multipliers_of_both_first_ones(shared: Path) -> None:
     """`down` waits for `up` and `gate`, each for itself: two arrays, each with a copy of it behind one of them."""
     (kernel,) = read_manifest(shared).kernels

@@ -43,8 +43,8 @@ class ChooseMultipliers(ModulePass):
     needs. Without a budget nothing is chosen: pairs of int4 are packed, and the vendor's tool decides about plain products.
 
     Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `in-turn`, `shared`,
-    `elements-per-port` and `layers` as of `choose-parallelism`, which will count so (contractions that share multipliers leave more
-    DSPs), `schedule` (path of a `schedule.toml`).
+    `sums-in-turn`, `elements-per-port` and `layers` as of `choose-parallelism`, which will count so (contractions that share
+    multipliers leave more DSPs), `schedule` (path of a `schedule.toml`).
 
         %p = arith.muli %a, %b : i32
       becomes, in LUTs,
@@ -57,6 +57,7 @@ class ChooseMultipliers(ModulePass):
     platform: str = "u55c"
     in_turn: bool = False
     shared: bool = False
+    sums_in_turn: bool = False
     elements_per_port: int = 1
     layers: int = 1
     schedule: str = ""
@@ -96,7 +97,7 @@ class ChooseMultipliers(ModulePass):
         for one_pass in (splits[0], PackProducts(port_bits=platform.memory.word_bits), TransposeOperands(), splits[1]):
             one_pass.apply(ctx, module)
         interval, taken = 0, Counts()
-        serving = Serving.of(self.elements_per_port, limits.ports) if self.shared else None
+        serving = Serving.of(self.elements_per_port, limits.ports, sums_in_turn=self.sums_in_turn) if self.shared else None
         for function in functions_of(module):
             found = computations(function, platform, in_turn=self.in_turn, serving=serving, layers=self.layers)
             works = [each.work for each in found]

@@ -13,7 +13,7 @@ from typing import Any
 from networkx.utils import UnionFind
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import OpResult, SSAValue, Use
 from xdsl.utils.hints import isa
@@ -135,7 +135,8 @@ class ChooseParallelism(FindingPass):
     `shared` (default false): whether contractions that are alike will share their multipliers (`share-contractions`): they get as
     many lanes as all of them may have, and the attribute `stc.shared`, and of those that wait for one another only one takes any;
     where rows are too few for copies of so many lanes, or fewer copies of what follows do, parts of each copy take groups in turn
-    (`stc.dealt`); `elements-per-port` (default 1): with `shared`, to how many of its tasks each port brings parameters, a word to
+    (`stc.dealt`); `sums-in-turn` (default false): with `shared`, whether what takes their sums will have operators in common, too;
+    `elements-per-port` (default 1): with `shared`, to how many of its tasks each port brings parameters, a word to
     each in turn, where they are more than ports and a word is what a task takes in a cycle: FIFOs have what came while none did;
     `layers` (default 1): how many a launch will compute one after the other, before what is behind the last (`stc.ends_layers`);
     `schedule` (path of a `schedule.toml`): what its table `stc.parallelism` says is taken, and nothing is searched.
@@ -154,6 +155,7 @@ class ChooseParallelism(FindingPass):
     rank: int = 1
     in_turn: bool = False
     shared: bool = False
+    sums_in_turn: bool = False
     elements_per_port: int = 1
     layers: int = 1
     schedule: str = ""
@@ -172,7 +174,7 @@ class ChooseParallelism(FindingPass):
 
     def _decide(self, function: func.FuncOp, most: Counts, given: ParallelismPlan | None) -> Searched:
         platform = load_platform(self.platform)
-        serving = Serving.of(self.elements_per_port, most.ports) if self.shared else None
+        serving = Serving.of(self.elements_per_port, most.ports, sums_in_turn=self.sums_in_turn) if self.shared else None
         ways = list(_divisions(function, platform, self.in_turn, serving, self.layers))
         rank = self.rank
         if rank > len(ways):  # the best of each way come first, then those behind the best in turn
@@ -198,8 +200,8 @@ class ChooseParallelism(FindingPass):
         self, computed: Sequence[Computation], platform: Platform, most: Counts, given: ParallelismPlan | None, rank: int
     ) -> Searched:
         works = [each.work for each in computed]
-        sharing = [work for work in works if work.shares]
-        least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if not work.shares)
+        sharing = [work for work in works if not work.is_alone]
+        least = sum(work.point.plus(work.adders_in_luts).dsp for work in works if work.is_alone)
         least += shared_operators(sharing, {work.name: begun_with(work) for work in sharing}).dsp
         if least > most.dsp:
             lanes = ", and the lanes of those that share multipliers," if sharing else ""
@@ -391,6 +393,7 @@ def computations(
         if serving.tasks > 1:
             finished = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in finished.items()}
         finished |= {op: _sharing(finished[op], each, op, dealt[op], serving) for op, each in alike.items()}
+        finished = _with_turns(finished, _takers_of_sums(alike)) if serving.sums_in_turn else finished
     done = list(finished.values())
     makers = {reader: made[maker] for reader, maker in along.makers.items() if families[reader] == families[maker]}
     return [Computation(op, divided[op], dealt[op], work, makers.get(op)) for op, work in zip(works, done, strict=True)]
@@ -405,6 +408,32 @@ def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, se
     lane = work.lane.plus(Counts(ff=-_bank(generic).ff))  # sums leave from where they are kept
     lane = lane.plus(SHARED_LANE) if serving.tasks > 1 else lane
     return replace(shared, memory=memory, dealt_extent=extent, lane=lane)
+
+
+def _with_turns(works: Mapping[GenericOp, Work], turns: Mapping[GenericOp, int]) -> dict[GenericOp, Work]:
+    """`works`, in topological order: those that have `turns`, by number, know which of their number they wait for."""
+    waits: dict[str, frozenset[str]] = {}
+    for work in works.values():
+        named = [each.producer for each in work.after]
+        waits[work.name] = frozenset(named).union(*(waits.get(name, frozenset()) for name in named))
+    numbers = {works[op].name: number for op, number in turns.items()}
+    behind = {op: frozenset(name for name in waits[works[op].name] if numbers.get(name) == turns[op]) for op in turns}
+    return {op: replace(work, turn=turns[op], turn_behind=behind[op]) if op in turns else work for op, work in works.items()}
+
+
+def _takers_of_sums(alike: Mapping[GenericOp, Alike]) -> dict[GenericOp, int]:
+    """What computes in floats and takes sums of contractions that are `alike`, as they are or unpacked, with the number of these;
+    of each contraction the first only: what follows that is another task."""
+    found: dict[GenericOp, int] = {}
+    for contraction, each in alike.items():
+        left = [use.operation for result in contraction.results for use in result.uses]
+        while left:
+            op = left.pop()
+            if isinstance(op, GenericOp) and all(isinstance(element_type(result.type), AnyFloat) for result in op.results):
+                found[op] = each.number
+            elif op.results:
+                left += (use.operation for result in op.results for use in result.uses)
+    return found
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:

@@ -1,4 +1,4 @@
-"""Tasks that move tensors from or to memory, one after the other in one task: so they need one port."""
+"""Tasks one after the other in one task: so they need one port, or one set of operators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stc.dialects.dataflow import TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import BEHIND_LAYERS
 
 
-def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind, at: InsertPoint) -> None:
+def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind | None, at: InsertPoint) -> TaskOp:
     """One task that does what `tasks` do, in this order, in place of them."""
     ins, outs = [value for task in tasks for value in task.ins], [value for task in tasks for value in task.outs]
     block = Block(arg_types=[value.type for value in (*ins, *outs)])
@@ -29,6 +29,8 @@ def in_turn(tasks: Sequence[TaskOp], name: str, kind: TaskKind, at: InsertPoint)
         Rewriter.inline_block(own, InsertPoint.at_end(block))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     behind_layers = BEHIND_LAYERS.entry(None) if all(BEHIND_LAYERS.on(task) for task in tasks) else {}
-    Rewriter.insert_op(TaskOp(name, ins, outs, block, [], behind_layers, kind=kind), at)
+    made = TaskOp(name, ins, outs, block, [], behind_layers, kind=kind)
+    Rewriter.insert_op(made, at)
     for task in tasks:
         Rewriter.erase_op(task)
+    return made

@@ -32,6 +32,7 @@ from stc.transforms.stream.loops import loop_at, loop_nest, where, where_equal
 from stc.transforms.stream.lower_linalg_to_loops import PointLoop, point_loops
 from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
+from stc.transforms.stream.sums_in_turn import SumsInTurn
 from stc.transforms.stream.token_moves import pass_on, receive, send
 
 ARRAY = "array"
@@ -66,16 +67,33 @@ class ShareContractions(ModulePass):
         dataflow.task @send ins(%a, %c) outs(%factors) unit @array {...}
         dataflow.task @array ins(%factors, %words) outs(%sums) unit @array { scf.for 5 times { scf.for ... } }
         dataflow.task @hand_out ins(%sums) outs(%b, %d) unit @array {...}
+
+    What takes the sums and computes in floats (scales of groups, sums over them, a bias) follows in the same order, so that of
+    those who wait for one another only one computes at a time. With `sums-in-turn` they are one task as well, in that unit, with a
+    loop for each: the loops of a task have operators in common. As many tasks are left as take sums at the same time.
+
+    Options:
+    * `sums-in-turn` (default false): whether that is done.
+
+        dataflow.task @scale_up ins(%b, %scales) outs(%e) { scf.for 2 times { read b, scales; linalg.generic ...; write } }
+        dataflow.task @scale_down ins(%d, %others) outs(%f) { scf.for 3 times { read d, others; linalg.generic ...; write } }
+      becomes
+        dataflow.task @scale_up_in_turn ins(%b, %scales, %d, %others) outs(%e, %f) unit @array { scf.for 2 ...; scf.for 3 ... }
     """
 
     name = "share-contractions"
+
+    sums_in_turn: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             names = symbols_of(kernel)
             rows = list(_rows(kernel))
+            sums = SumsInTurn.of(kernel, [each for row in rows for each in row]) if self.sums_in_turn and rows else None
             for row in rows:
                 _Array(row, names).build()
+            if sums is not None:
+                sums.build(kernel, ARRAY, names)
             if rows:
                 for task in tasks_of(kernel):
                     task.unit = task.unit or REST
