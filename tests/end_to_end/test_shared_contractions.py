@@ -255,6 +255,10 @@ def test_what_is_no_such_option(source: str, tmp_path: Path, stc: Stc) -> None:
     refused(done, "contractions is 'in-turn'; accepted: apart or shared")
     done = stc("compile", source, "--contractions", "shared", *out)
     refused(done, "contractions=shared with weight-ports=apart; accepted: weight-ports=in-turn, which says what takes turns")
+    done = stc("compile", source, "--sums", "in-turn", *out)
+    refused(done, "sums=in-turn with contractions=apart; accepted: contractions=shared, whose sums come one after the other")
+    done = stc("compile", source, "--sums", "shared", *out)
+    refused(done, "sums is 'shared'; accepted: apart or in-turn")
     done = stc("compile", source, "--elements-per-port", 2, *out)
     refused(done, "elements-per-port=2 with contractions=apart; accepted: contractions=shared, which makes tasks that")
 
