@@ -239,10 +239,13 @@ def test_the_array_is_a_unit(shared: Path) -> None:
     assert text.count("style=frp") == 2, "the loops of the sums flush"
 
 
-def test_a_schedule_gives_it_back(shared: Path, source: str, tmp_path: Path, stc: Stc) -> None:
+@pytest.mark.parametrize("sums", ["apart", "in-turn"])
+def test_a_schedule_gives_it_back(sums: str, source: str, tmp_path: Path, stc: Stc, request: pytest.FixtureRequest) -> None:
+    shared: Path = request.getfixturevalue("in_turn" if sums == "in-turn" else "shared")
     schedule = shared / "schedule.toml"
     said = tomllib.loads(schedule.read_text())["stc"]
     assert said["options"]["contractions"] == "shared" and set(said["units"].values()) == {"main", "array"}
+    assert said["options"]["sums"] == sums
     done = stc("compile", source, "--schedule", schedule, "--out", tmp_path / "again")
     assert done.code == 0, done.stderr
     for name in ("kernel.cpp", "connectivity.cfg", "manifest.json", "schedule.toml"):
