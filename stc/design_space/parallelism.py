@@ -305,15 +305,16 @@ def shared_operators(works: Iterable[Work], plan: Mapping[str, Parallelism]) -> 
 
 @lru_cache(maxsize=1 << 12)
 def _operators_in_turn(kind: tuple[Work, ...], chosen: tuple[Parallelism, ...]) -> Counts:
-    """Those of rows of tasks (`stc.design_space.turns`): of each operator the most that a task of the row needs, and what each task
-    has for itself. Remembered as `_operators_of_kind` is."""
+    """Those of rows of tasks (`stc.design_space.turns`): of each resource the most that a task of the row needs for operators,
+    since they compute the same in several lanes, and what each task and lane has for itself. Remembered as `_operators_of_kind`
+    is."""
     works = {work.name: (work, each) for work, each in zip(kind, chosen, strict=True)}
     lanes = {(name, number): each.lanes for name, (_, each) in works.items() for number in range(each.tasks)}
     total = NOTHING
     for row in rows_of_tasks(lanes, lambda later, before: before[0] in works[later[0]][0].turn_behind):
         tasks = [(work, replace(each, copies=1, parts=1)) for work, each in (works[name] for name, _ in row)]
-        own = reduce(Counts.plus, (work.task for work, _ in tasks), NOTHING)
-        most = [replace(work, task=NOTHING).taken(one) for work, one in tasks]
+        own = reduce(Counts.plus, (work.task.plus(work.lane.times(one.lanes)) for work, one in tasks), NOTHING)
+        most = [replace(work, task=NOTHING, lane=NOTHING).taken(one) for work, one in tasks]
         total = total.plus(own).plus(Counts(*map(max, NOTHING, *most)))
     return total
 

@@ -1,7 +1,9 @@
 // RUN: stc-opt %s -p share-contractions --check-semantics=7 | filecheck %s
+// RUN: stc-opt %s -p share-contractions{sums-in-turn=true},assign-units --check-semantics=7 | filecheck %s
 
 // %down waits for %up, and its weights come through the same port: both compute on the multipliers of @array, 2 sums of each lane and
 // then 3, which leave one lane after the other. %other has another number of terms, and keeps its own.
+// Sums in turn change nothing: %narrow computes in integers, and hands on to a contraction.
 // SHOW: dataflow.task .*|stream.create .*?:
 #term = affine_map<(d0, d1) -> (d1)>
 #lane = affine_map<(d0, d1) -> (d0)>

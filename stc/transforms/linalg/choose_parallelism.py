@@ -13,12 +13,13 @@ from typing import Any
 from networkx.utils import UnionFind
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import AnyFloat, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import OpResult, SSAValue, Use
+from xdsl.ir import Operation, OpResult, SSAValue, Use
 from xdsl.utils.hints import isa
 
 from stc.analysis.behind_layers import operations_behind_layers
+from stc.analysis.float_work import computes_in_floats
 from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import functions_of, host_values
@@ -418,22 +419,33 @@ def _with_turns(works: Mapping[GenericOp, Work], turns: Mapping[GenericOp, int])
         waits[work.name] = frozenset(named).union(*(waits.get(name, frozenset()) for name in named))
     numbers = {works[op].name: number for op, number in turns.items()}
     behind = {op: frozenset(name for name in waits[works[op].name] if numbers.get(name) == turns[op]) for op in turns}
+    first = frozenset[str]().union(*behind.values())  # for which another one waits
+    turns = {op: number for op, number in turns.items() if behind[op] or works[op].name in first}
     return {op: replace(work, turn=turns[op], turn_behind=behind[op]) if op in turns else work for op, work in works.items()}
 
 
 def _takers_of_sums(alike: Mapping[GenericOp, Alike]) -> dict[GenericOp, int]:
-    """What computes in floats and takes sums of contractions that are `alike`, as they are or unpacked, with the number of these;
-    of each contraction the first only: what follows that is another task."""
-    found: dict[GenericOp, int] = {}
+    """What computes in floats and takes sums of contractions that are `alike`, as they are or unpacked, with the number of these:
+    the first of each. Those are left out that another one or a contraction reads without anything between, as
+    `share-contractions` does."""
+    found, seen = dict[GenericOp, int](), set[Operation]()
     for contraction, each in alike.items():
-        left = [use.operation for result in contraction.results for use in result.uses]
+        left = list(_users(contraction))
         while left:
             op = left.pop()
-            if isinstance(op, GenericOp) and all(isinstance(element_type(result.type), AnyFloat) for result in op.results):
+            if op in seen or op in alike:
+                continue
+            seen.add(op)
+            if isinstance(op, GenericOp) and computes_in_floats(op):
                 found[op] = each.number
-            elif op.results:
-                left += (use.operation for result in op.results for use in result.uses)
-    return found
+            else:
+                left += _users(op)
+    inside = {*found, *alike}
+    return {op: number for op, number in found.items() if inside.isdisjoint(_users(op))}
+
+
+def _users(op: Operation) -> Iterator[Operation]:
+    return (use.operation for result in op.results for use in result.uses)
 
 
 def _read_whole(generic: GenericOp, sizes: RunTimeSizes) -> Iterator[SSAValue]:

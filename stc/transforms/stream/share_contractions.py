@@ -70,7 +70,8 @@ class ShareContractions(ModulePass):
 
     What takes the sums and computes in floats (scales of groups, sums over them, a bias) follows in the same order, so that of
     those who wait for one another only one computes at a time. With `sums-in-turn` they are one task as well, in that unit, with a
-    loop for each: the loops of a task have operators in common. As many tasks are left as take sums at the same time.
+    loop for each: the loops of a task have operators in common. Who has a memory port or a ring, and whom another one reads without
+    anything between, stays as it is.
 
     Options:
     * `sums-in-turn` (default false): whether that is done.
@@ -89,11 +90,11 @@ class ShareContractions(ModulePass):
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             names = symbols_of(kernel)
             rows = list(_rows(kernel))
-            sums = SumsInTurn.of(kernel, [each for row in rows for each in row]) if self.sums_in_turn and rows else None
+            sums = [SumsInTurn.of(kernel, alike) for alike in _kinds(rows)] if self.sums_in_turn else []
             for row in rows:
                 _Array(row, names).build()
-            if sums is not None:
-                sums.build(kernel, ARRAY, names)
+            for each in sums:
+                each.build(kernel, ARRAY, names)
             if rows:
                 for task in tasks_of(kernel):
                     task.unit = task.unit or REST
@@ -116,6 +117,17 @@ def _rows(kernel: KernelOp) -> Iterator[Sequence[ContractionTask]]:
                     free.remove(row)
                 row.append(each)
         yield from (row for row in rows if len(row) > 1)
+
+
+def _kinds(rows: Sequence[Sequence[ContractionTask]]) -> Collection[Sequence[ContractionTask]]:
+    """The contractions of all rows that are alike, together."""
+    kinds: list[list[ContractionTask]] = []
+    for row in rows:
+        like = next((kind for kind in kinds if kind[0].is_like(row[0])), None)
+        if like is None:
+            kinds.append(like := [])
+        like += row
+    return kinds
 
 
 def _keeps_up(each: ContractionTask) -> bool:
