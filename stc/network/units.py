@@ -42,10 +42,15 @@ def complaint_about(graph: TaskGraph, units: Mapping[str, str]) -> str | None:
     return None
 
 
+def may_link(bits: int) -> bool:
+    """Whether tokens of so many bits may go from unit to unit: whole bytes, and no more than a link has."""
+    return bits <= MOST_LINK_BITS and bits % 8 == 0
+
+
 def complaint_about_link(channel: Channel) -> str | None:
     """Why a channel cannot be a link; None where it can."""
     if channel.is_ring:
         return f"'{channel.name}' is a ring of blocks, expected a stream"
-    if channel.bits > MOST_LINK_BITS or channel.bits % 8:
+    if not may_link(channel.bits):
         return f"'{channel.name}' has tokens of {channel.bits} bits, expected whole bytes up to {MOST_LINK_BITS} bits"
     return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -17,7 +16,8 @@ from stc.design_space.turns import rows_of_tasks
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import MODULE
 from stc.dialects.stream import BlockType, CreateOp, StreamType
-from stc.network.units import MOST_LINK_BITS
+from stc.network.units import may_link
+from stc.transforms.stream.assign_units import has_port
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.names import UniqueNames
 
@@ -92,15 +92,10 @@ def _writers(task: TaskOp) -> Iterator[TaskOp]:
 def _may_move(task: TaskOp) -> bool:
     """Whether a task may be in another unit than its neighbours: it has no memory port and no ring, and all its streams may be
     links."""
-    streams = [value.type for value in (*task.ins, *task.outs) if isinstance(value.owner, CreateOp)]
-    others = [value.type for value in task.outs if not isinstance(value.owner, CreateOp)]
-    others += [value.type for value in task.ins if isinstance(value.type, MemRefType | BlockType)]
-    return not others and all(isinstance(kind, StreamType) and _may_link(kind) for kind in streams)
-
-
-def _may_link(kind: StreamType) -> bool:
-    bits = entry_bits(kind.element_type)
-    return bits % 8 == 0 and bits <= MOST_LINK_BITS
+    kinds = [value.type for value in (*task.ins, *task.outs)]
+    if has_port(task) or any(isinstance(kind, BlockType) for kind in kinds):
+        return False
+    return all(may_link(entry_bits(kind.element_type)) for kind in kinds if isinstance(kind, StreamType))
 
 
 def _lanes(task: TaskOp) -> int:
