@@ -14,8 +14,8 @@ from stc.tools.request import DECODER, STAGES, WHOLE_MODEL, CompileRequest
 TARGETS = (STAGES, DECODER)
 
 OF_DECODER: Mapping[str, Any] = {
-    "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "conversions": ADDERS, "head": BEHIND_LAYERS,
-    "caches": BY_POSITION,
+    "rows": 1, "units": "memory", "weight_ports": IN_TURN, "contractions": SHARED, "sums": IN_TURN, "conversions": ADDERS,
+    "head": BEHIND_LAYERS, "caches": BY_POSITION,
 }  # fmt: skip
 """Options of a decoder. All contractions of parameters take turns in one array, whose weights each port brings one after the other.
 A launch has all layers and the head, which may follow them only where a prompt takes its tokens one by one. A burst brings what all
@@ -35,6 +35,8 @@ def with_target(options: Mapping[str, Any], target: str, given: Collection[str])
     found = {**options, **{name: value for name, value in OF_DECODER.items() if name not in given}}
     if found["weight_ports"] == APART and "contractions" not in given:
         found["contractions"] = APART
+    if found["contractions"] == APART and "sums" not in given:
+        found["sums"] = APART
     if found["rows"] > 1:  # a prompt has launches of its own
         found |= {name: value for name, value in OF_PROMPTS.items() if name not in given}
     return found

@@ -41,7 +41,7 @@ def test_options_that_are_said_count_more() -> None:
     chosen = with_target({"conversions": "operators", "rows": 4}, DECODER, {"conversions", "rows"})
     assert chosen == {**OF_DECODER, "conversions": "operators", "rows": 4, "head": APART, "caches": BY_HEAD}
     chosen = with_target({"weight_ports": APART}, DECODER, {"weight_ports"})
-    assert chosen == {**OF_DECODER, "weight_ports": APART, "contractions": APART}
+    assert chosen == {**OF_DECODER, "weight_ports": APART, "contractions": APART, "sums": APART}
     assert with_target({"rows": 3}, STAGES, {"rows"}) == {"rows": 3}
 
 

@@ -1,12 +1,13 @@
-"""Which operands of a kernel lie in narrower words than a port brings: small ones that will share one (`share-ports`)."""
+"""What of a kernel lies in narrower words than a port brings: small operands that will share one (`share-ports`), and what follows
+them through it."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import TensorType, VectorType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from stc.analysis.behind_layers import is_read_behind_layers, operations_behind_ends
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
@@ -17,6 +18,14 @@ from stc.dialects.itensor import ItensorType
 from stc.iteration.bus_words import power_of_two
 from stc.platforms.platform import ExternalMemory
 from stc.transforms.dataflow.slices import ports_of_slice
+
+
+@dataclass(frozen=True)
+class NarrowWords:
+    """Bits of words that may be narrower than a port, as wide as they can be, of operands and of results, by index."""
+
+    operands: Mapping[int, int]
+    results: Mapping[int, int]
 
 
 @dataclass(frozen=True)
@@ -37,14 +46,15 @@ def narrow_words(
     apart: Container[SSAValue],
     memory: ExternalMemory,
     words: Sequence[TensorType[VectorType] | None],
-) -> dict[int, int]:
-    """Bits of the words of operands, by index, that may be narrower than `words`, as wide as they can be; None: not asked.
+) -> NarrowWords:
+    """Which may be narrower than `words`, those of the operands; None: not asked.
 
     A port of narrow words takes longer for as many bytes; it may take as long as each other port, if those that are no parameters'
-    have theirs and the rest of all parameters is spread evenly: of layers, and of what follows the last. Where a large one follows
-    these, they have the widest: it comes behind them through their port (`load-in-turn`), or leaves by that. What one port will
-    bring to several copies (`interleave-loads`) is no small one for long. What else is given, but for what is `apart`, has words as
-    narrow where its tokens are no wider: it shares the port.
+    have theirs and the rest of all parameters is spread evenly: of layers, and of what follows the last. Where a large parameter
+    follows these, they have the widest: it comes behind them through their port (`load-in-turn`). A large result that follows the
+    layers leaves by that port, in words as narrow as theirs. What one port will bring to several copies (`interleave-loads`) is no
+    small one for long. What else is given, but for what is `apart`, has words as narrow where its tokens are no wider: it shares
+    the port.
     """
     behind = operations_behind_ends(kernel.body.block)
     known = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value in parameters]
@@ -59,29 +69,37 @@ def narrow_words(
     given = [each for each in small if kernel.inputs[each.index] in parameters]
     others = [each for each in small if each not in given]
     ports = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
-    narrow: dict[int, int] = {}
+    narrow, leaving = dict[int, int](), dict[int, int]()
     followed = {_scalar(kind) for port in last if (kind := words[port.index]) is not None and not _is_small(kind, memory)}
-    if last:
-        followed |= _large_results(kernel, memory)
+    behind_last = _large_results(kernel, memory) if last else []
     for scalar in dict.fromkeys(each.scalar for each in given):
-        own = [each for each in given if each.scalar == scalar]
+        own, left = ([each for each in some if each.scalar == scalar] for some in (given, behind_last))
         bits = memory.word_bits if scalar in followed else 0
-        for is_last in {each.is_last for each in own}:
-            size = sum(each.size for each in own if each.is_last == is_last)
+        for is_last in {each.is_last for each in (*own, *left)}:
+            size = sum(each.size for each in (*own, *left) if each.is_last == is_last)
             total = sum(_bytes(kernel, port) for port in known if (port in last) == is_last)
             bits = max(bits, narrow_word(size, total // max(1, memory.max_ports - ports), memory.word_bits))
-        widest = min(memory.word_bits, max(bits, *(each.token for each in own)))  # words of a port are alike
+        widest = min(memory.word_bits, max(bits, *(each.token for each in (*own, *left))))  # words of a port are alike
         beside = [each for each in others if each.scalar == scalar and each.token <= widest]
-        narrow |= {each.index: widest for each in (*own, *beside) if len(own) + len(beside) > 1}
-    return narrow
+        if len(own) + len(beside) > 1:
+            narrow |= {each.index: widest for each in (*own, *beside)}
+            leaving |= {each.index: widest for each in left}
+    return NarrowWords(narrow, leaving)
 
 
-def _large_results(kernel: KernelOp, memory: ExternalMemory) -> set[str]:
-    """What entries those results have that are no small ones, and update nothing."""
-    kinds = [value.type for value, place in zip(kernel.results, kernel.places, strict=True) if place is None]
-    tensors = [kind for kind in kinds if isinstance(kind, TensorType)]
-    large = [kind for kind in tensors if not is_small(Packed(tensor_bytes(kind), memory.word_bits), memory.word_bits)]
-    return {str(kind.element_type) for kind in large}
+def _large_results(kernel: KernelOp, memory: ExternalMemory) -> list[_Small]:
+    """The results that are no small ones, and update nothing: as if they were, behind the last layer."""
+    values = enumerate(zip(kernel.results, kernel.terminator.arguments, kernel.places, strict=True))
+    tensors = [
+        (index, value.type, inside.type)
+        for index, (value, inside, place) in values
+        if place is None and isinstance(value.type, TensorType) and isinstance(inside.type, ItensorType)
+    ]
+    return [
+        _Small(index, tensor_bytes(kind), _bits_of_token(token, kind.element_type), str(kind.element_type), is_last=True)
+        for index, kind, token in tensors
+        if not is_small(Packed(tensor_bytes(kind), memory.word_bits), memory.word_bits)
+    ]
 
 
 def _scalar(kind: TensorType[VectorType]) -> str:
@@ -90,7 +108,11 @@ def _scalar(kind: TensorType[VectorType]) -> str:
 
 def _token_bits(port: BlockArgument, kind: TensorType[VectorType]) -> int:
     assert isinstance(port.type, ItensorType)
-    return power_of_two(port.type.order.element_count) * bits_of(kind.element_type.element_type)
+    return _bits_of_token(port.type, kind.element_type.element_type)
+
+
+def _bits_of_token(type_: ItensorType, scalar: Attribute) -> int:
+    return power_of_two(type_.order.element_count) * bits_of(scalar)
 
 
 def _bytes(kernel: KernelOp, port: BlockArgument) -> int:

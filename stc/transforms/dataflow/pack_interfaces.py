@@ -31,7 +31,7 @@ from stc.iteration.order import StreamOrder
 from stc.iteration.round_robin import without_constants
 from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.kernel_results import with_results
-from stc.transforms.dataflow.narrow_words import narrow_words
+from stc.transforms.dataflow.narrow_words import NarrowWords, narrow_words
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,12 @@ class PackInterfaces(ModulePass):
         if self.port_bits < 8 or self.port_bits & (self.port_bits - 1):
             raise CompileError(f"port_bits is {self.port_bits}", where=self.name, accepted="a power of two of at least 8")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            places = self._pack_operands(kernel, self._narrow_words(kernel) if self.narrow else {})
-            self._unpack_results(kernel, places)
+            narrow = self._narrow_words(kernel) if self.narrow else NarrowWords({}, {})
+            places = self._pack_operands(kernel, narrow.operands)
+            self._unpack_results(kernel, places, narrow.results)
 
-    def _narrow_words(self, kernel: KernelOp) -> dict[int, int]:
-        """Bits of words of operands, by index, that are narrower than a port."""
+    def _narrow_words(self, kernel: KernelOp) -> NarrowWords:
+        """What has narrower words than a port."""
         function = kernel.parent_op()
         assert isinstance(function, func.FuncOp)
         pairs = enumerate(zip(kernel.inputs, kernel.arguments, strict=True))
@@ -137,17 +138,19 @@ class PackInterfaces(ModulePass):
         kernel.operands = operands
         return moved
 
-    def _unpack_results(self, kernel: KernelOp, places: Sequence[Place | None]) -> None:
+    def _unpack_results(self, kernel: KernelOp, places: Sequence[Place | None], narrow: Mapping[int, int]) -> None:
+        """`narrow`: bits of words, by result, fewer than a port has."""
         results = [
             _Result(outside, list(_stripes_of_result(value)) if place is None and _is_unpacked(outside, value) else [value],
-                    value.type, place)
-            for outside, value, place in zip(kernel.outputs, kernel.terminator.arguments, places, strict=True)
-        ]
+                    value.type, place, narrow.get(index, self.port_bits))
+            for index, (outside, value, place) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, places, strict=True))
+        ]  # fmt: skip
         if not any(_is_unpacked(result.outside, result.inside[0]) for result in results):
             return
         merges = [value.owner for value in kernel.terminator.arguments]
         types = [
-            self._packed_type(inside.type) if _is_unpacked(result.outside, inside) else result.outside.type
+            packed_type(inside.type, result.bits if len(result.inside) == 1 else self.port_bits)
+            if _is_unpacked(result.outside, inside) and isinstance(inside.type, ItensorType) else result.outside.type
             for result in results
             for inside in result.inside
         ]
@@ -191,13 +194,14 @@ def packed_type(type_: ItensorType, port_bits: int, one_token: bool = False) -> 
 class _Result:
     """A result of a kernel: `inside` are the values that leave, more than one where they are stripes of the order `order`.
 
-    `place`: what it updates, of an operand that is packed.
+    `place`: what it updates, of an operand that is packed. `bits`: of its words at most, where one value leaves.
     """
 
     outside: SSAValue
     inside: list[SSAValue]
     order: Attribute
     place: Place | None
+    bits: int
 
 
 def _layout_of_updated(kernel: KernelOp, outside: Attribute, port: BlockArgument) -> ItensorType:

@@ -391,8 +391,8 @@ def computations(
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
     if serving is not None and alike:
-        if serving.tasks > 1:
-            finished = {op: replace(work, task=CONTROL_BESIDE_SHARED) for op, work in finished.items()}
+        control = CONTROL_WITH_SHARED if serving.tasks == 1 else CONTROL_BESIDE_SHARED
+        finished = {op: replace(work, task=control) for op, work in finished.items()}
         finished |= {op: _sharing(finished[op], each, op, dealt[op], serving) for op, each in alike.items()}
         finished = _with_turns(finished, _takers_of_sums(alike)) if serving.sums_in_turn else finished
     done = list(finished.values())
@@ -647,9 +647,13 @@ CONTROL = Counts(lut=530, ff=630)
 with 420 LUTs 791,044 and some 762,000 were expected of two plans, 811,418 and 795,535 came to be (*estimated*), and 1,049,263 FFs
 of a third for which 1,091,651 were expected with 770."""
 
+CONTROL_WITH_SHARED = Counts(lut=430, ff=400)
+"""Of a task where others share multipliers, each with a port of its own: `CONTROL`, less what loads of small parameters do not take
+that send tokens, not words (`share-ports`): 34,218 LUTs and 80,805 FFs (*estimated*) of gpt2-medium with some 300 tasks."""
+
 CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
-"""Of a task where others share multipliers, and ports serve several of these. Plans with one at each port came out right with
-`CONTROL`; with this, gpt2-medium took two searches, and up to 2 % more cycles. LUTs were fitted, with those of `SHARED_LANE`, to
+"""Of a task where others share multipliers, and ports serve several of these, while loads of small parameters sent words. Plans with
+one at each port came out right with `CONTROL` then; with this, gpt2-medium took two searches, and up to 2 % more cycles. LUTs were fitted, with those of `SHARED_LANE`, to
 estimates of whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that share), and some 814,000 with two tasks at a port
 (408, 32; 854,270, less eight that came to share none), where 734,613 were expected; 752,508 of qwen2.5-0.5b (375, 19) are 1 % more
 than expected. FFs are those of gpt2-medium alone: 1,132,000, which were expected of the first, and some 1,226,000 of the second

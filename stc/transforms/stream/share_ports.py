@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
+from stc.analysis.loops import enclosing_loops, most_trips
 from stc.analysis.task_graph import computing_reader, shares_multipliers
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
@@ -29,7 +31,7 @@ from stc.transforms.stream.flat_loads import FlatLoad, arriving_words, flat_load
 from stc.transforms.stream.in_turn import in_turn
 from stc.transforms.stream.load_in_turn import loads_in_turn, rows_in_turn
 from stc.transforms.stream.loops import loop_nest
-from stc.transforms.stream.mark_behind_layers import mark_behind_layers, mark_operations_behind_layers
+from stc.transforms.stream.mark_behind_layers import mark_behind_layers
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -45,6 +47,9 @@ class SharePorts(ModulePass):
     contractions that share their multipliers (`stc.shared`): who they are follows from whose words come in turn. As small a result
     is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
     (`stc.behind_layers`) comes behind what layers have, through the same port.
+
+    With `in-turn` no array holds what is sent once: `load_shared` cuts its words into tokens itself, and FIFOs as wide as these
+    keep them (`size-fifos`), as long as that takes the port no more time than all parameters spread evenly take each.
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `in-turn` (default false): whether ports will
     bring parameters of several computations in turn (`load-in-turn`): what takes its turn there, and no port more, needs no array;
@@ -83,7 +88,7 @@ class SharePorts(ModulePass):
                 may_share = {*kernel.inputs} - handed_on(function, kernel.inputs, known, self.layers) - updated
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     if not (self.in_turn and _take_turns(kernel, group, known)):
-                        _share(kernel, group, names)
+                        _share(group, _sent_once(group, total // memory.max_ports) if self.in_turn else [], names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.layers == 1 else ():
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
@@ -116,27 +121,77 @@ def _take_turns(kernel: KernelOp, group: Sequence[FlatLoad], parameters: set[SSA
     return own.issubset(loads) and len(rows_in_turn(kernel, loads)) == len(rows_in_turn(kernel, others))
 
 
-def _share(kernel: KernelOp, loads: Sequence[FlatLoad], names: UniqueNames) -> None:
-    """One task reads all of them; each load then takes what it read from a stream."""
-    first = min((load.task for load in loads), key=list(kernel.body.block.ops).index)
-    around = Builder(InsertPoint.before(first))
-    ports = [load.task.operands[0] for load in loads]
-    arriving = [around.insert(arriving_words(load, names)).result for load in loads]
-    block = Block(arg_types=[value.type for value in (*ports, *arriving)])
+def _sent_once(loads: Sequence[FlatLoad], size: int) -> list[FlatLoad]:
+    """Those that send each of their words once, in the time in which a port brings `size` bytes: a token a cycle, all in all, and
+    a word of each other load."""
+    left = size // (tensor_bytes(loads[0].words) // _count(loads[0].words)) - sum(_count(load.words) for load in loads)
+    found: list[FlatLoad] = []
+    for load in sorted(loads, key=_tokens):
+        more = _tokens(load) - _count(load.words)
+        if _times(load, memref.LoadOp) == _count(load.words) and more <= left:
+            left -= more
+            found.append(load)
+    return found
+
+
+def _count(words: MemRefType) -> int:
+    return words.get_shape()[0]
+
+
+def _tokens(load: FlatLoad) -> int:
+    return _times(load, stream.WriteOp)
+
+
+def _times(load: FlatLoad, kind: type[Operation]) -> int:
+    """How often a load does its one operation of a `kind` on memory or streams; a buffer of a word is none."""
+    ends = (*load.task.body.block.args,)
+    (op,) = (op for op in load.task.walk() if isinstance(op, kind) and any(value in ends for value in op.operands))
+    return prod(most_trips(loop) for loop in enclosing_loops(op, load.task))
+
+
+def _share(loads: Sequence[FlatLoad], sent: Collection[FlatLoad], names: UniqueNames) -> None:
+    """One task reads all of them. It sends on the tokens of those that are `sent`; each other load then takes what it read from a
+    stream."""
+    block = loads[0].task.parent
+    assert block is not None
+    first = min((load.task for load in loads), key=[*block.ops].index)
+    parts: list[TaskOp] = []
+    for load in loads:
+        if load in sent:
+            load.out.detach()
+            block.insert_op_before(load.out, first)
+            parts.append(load.task)
+        else:
+            parts.append(_load_words(load, Builder(InsertPoint.before(first)), names))
+    made = in_turn(parts, names.fresh("load_shared"), TaskKind.LOAD, InsertPoint.before(first))
+    _share_buffers(made)
+
+
+def _load_words(load: FlatLoad, around: Builder, names: UniqueNames) -> TaskOp:
+    """A task that reads the words of a load, which holds them."""
+    port = load.task.operands[0]
+    arriving = around.insert(arriving_words(load, names)).result
+    block = Block(arg_types=[port.type, arriving.type])
+    memory, out = block.args
+    memory.name_hint, out.name_hint = load.name, f"{load.name}_words"
     body = Builder(InsertPoint.at_end(block))
-    for load, memory, out in zip(loads, block.args[: len(loads)], block.args[len(loads) :], strict=True):
-        memory.name_hint, out.name_hint = load.name, f"{load.name}_words"
-        before = set(block.ops)
-        index, inner = _each_word(body, load.words)
-        inner.insert(stream.WriteOp(inner.insert(memref.LoadOp.get(memory, [index])).res, out))
-        if BEHIND_LAYERS.on(load.task):
-            mark_operations_behind_layers(op for op in block.ops if op not in before)
+    index, inner = _each_word(body, load.words)
+    inner.insert(stream.WriteOp(inner.insert(memref.LoadOp.get(memory, [index])).res, out))
     body.insert(YieldOp())
-    load_shared = around.insert(TaskOp(names.fresh("load_shared"), ports, arriving, block, [], kind=TaskKind.LOAD))
-    if all(BEHIND_LAYERS.on(load.task) for load in loads):
-        mark_behind_layers(load_shared)
-    for load, words in zip(loads, arriving, strict=True):
-        _hold(load, words)
+    made = around.insert(TaskOp(names.fresh(f"load_{load.name}_words"), [port], [arriving], block, [], kind=TaskKind.LOAD))
+    if BEHIND_LAYERS.on(load.task):
+        mark_behind_layers(made)
+    _hold(load, arriving)
+    return made
+
+
+def _share_buffers(task: TaskOp) -> None:
+    """One buffer of each type for the loops of a task, each of which fills it with a word before it cuts that."""
+    kept: dict[Attribute, memref.AllocOp] = {}
+    for buffer in [op for op in task.body.block.ops if isinstance(op, memref.AllocOp)]:
+        if (one := kept.setdefault(buffer.memref.type, buffer)) is not buffer:
+            buffer.memref.replace_all_uses_with(one.memref)
+            Rewriter.erase_op(buffer)
 
 
 def _hold(load: FlatLoad, arriving: SSAValue) -> None:
