@@ -652,12 +652,12 @@ CONTROL_WITH_SHARED = Counts(lut=430, ff=400)
 that send tokens, not words (`share-ports`): 34,218 LUTs and 80,805 FFs (*estimated*) of gpt2-medium with some 300 tasks."""
 
 CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
-"""Of a task where others share multipliers, and ports serve several of these, while loads of small parameters sent words. Plans with
-one at each port came out right with `CONTROL` then; with this, gpt2-medium took two searches, and up to 2 % more cycles. LUTs were fitted, with those of `SHARED_LANE`, to
-estimates of whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that share), and some 814,000 with two tasks at a port
-(408, 32; 854,270, less eight that came to share none), where 734,613 were expected; 752,508 of qwen2.5-0.5b (375, 19) are 1 % more
-than expected. FFs are those of gpt2-medium alone: 1,132,000, which were expected of the first, and some 1,226,000 of the second
-(1,276,687)."""
+"""Of a task where others share multipliers, and ports serve several of these, while loads of small parameters sent words. Plans
+with one at each port came out right with `CONTROL` then; with this, gpt2-medium took two searches, and up to 2 % more cycles.
+LUTs were fitted, with those of `SHARED_LANE`, to estimates of whole models in W4A8: 760,955 of gpt2-medium (389 tasks, 20 that
+share), and some 814,000 with two tasks at a port (408, 32; 854,270, less eight that came to share none), where 734,613 were
+expected; 752,508 of qwen2.5-0.5b (375, 19) are 1 % more than expected. FFs are those of gpt2-medium alone: 1,132,000, which were
+expected of the first, and some 1,226,000 of the second (1,276,687)."""
 
 SHARED_LANE = Counts(lut=50, ff=84)
 """Of each lane of a task that shares its multipliers then, beside what its product takes: what hands it activations and hands out
