@@ -391,13 +391,19 @@ def computations(
     dealt = {op: along.dealt_loop(op, divided[op]) if op in alike else None for op in generics}
     finished = {op: replace(work, once_in=layers) if op in behind else work for op, work in finished.items()}
     if serving is not None and alike:
-        control = CONTROL_WITH_SHARED if serving.tasks == 1 else CONTROL_BESIDE_SHARED
-        finished = {op: replace(work, task=control) for op, work in finished.items()}
+        finished = {op: replace(work, task=_control(serving)) for op, work in finished.items()}
         finished |= {op: _sharing(finished[op], each, op, dealt[op], serving) for op, each in alike.items()}
         finished = _with_turns(finished, _takers_of_sums(alike)) if serving.sums_in_turn else finished
     done = list(finished.values())
     makers = {reader: made[maker] for reader, maker in along.makers.items() if families[reader] == families[maker]}
     return [Computation(op, divided[op], dealt[op], work, makers.get(op)) for op, work in zip(works, done, strict=True)]
+
+
+def _control(serving: Serving) -> Counts:
+    """What a task takes beside those that share multipliers."""
+    if serving.tasks > 1:
+        return CONTROL_BESIDE_SHARED
+    return CONTROL_WITH_SUMS_IN_TURN if serving.sums_in_turn else CONTROL_WITH_SHARED
 
 
 def _sharing(work: Work, alike: Alike, generic: GenericOp, dealt: int | None, serving: Serving) -> Work:
@@ -650,6 +656,10 @@ of a third for which 1,091,651 were expected with 770."""
 CONTROL_WITH_SHARED = Counts(lut=430, ff=400)
 """Of a task where others share multipliers, each with a port of its own: `CONTROL`, less what loads of small parameters do not take
 that send tokens, not words (`share-ports`): 34,218 LUTs and 80,805 FFs (*estimated*) of gpt2-medium with some 300 tasks."""
+
+CONTROL_WITH_SUMS_IN_TURN = Counts(lut=270, ff=480)
+"""The same where sums of these take turns (`share-contractions{sums-in-turn=true}`). Of gpt2-medium with 312 tasks 790,953 LUTs and
+1,045,583 FFs were expected with `CONTROL`, while loads sent words, and 741,864 and 1,080,386 came to be (*estimated*)."""
 
 CONTROL_BESIDE_SHARED = Counts(lut=228, ff=414)
 """Of a task where others share multipliers, and ports serve several of these, while loads of small parameters sent words. Plans
