@@ -45,14 +45,14 @@ def with_target(options: Mapping[str, Any], target: str, given: Collection[str])
 def for_layers(request: CompileRequest, kinds: Sequence[str]) -> CompileRequest:
     """`request` for a model with layers of these `kinds`: of a decoder as many layers are in a launch as can be, where it does not
     say how many; the head follows them if these are all, where it does not say where that is. What the target says counts as given:
-    schedules do not undo it."""
+    schedules do not undo it, but for `sums`: lanes of a schedule were chosen for them as they were then."""
     if request.target != DECODER:
         return request
     options, given = request.options, request.given
     are_single = options.units == PipelineOptions.units or read_quantisation(options.quantize).kv == BF16
     count = options.layers if "layers" in given else 1 if are_single else most_in_a_row(kinds)
     head = options.head if "head" in given or count == len(kinds) else APART
-    return replace(request, options=replace(options, layers=count, head=head), given=given | OF_DECODER.keys())
+    return replace(request, options=replace(options, layers=count, head=head), given=given | OF_DECODER.keys() - {"sums"})
 
 
 def most_in_a_row(kinds: Sequence[str]) -> int:

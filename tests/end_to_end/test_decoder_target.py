@@ -12,9 +12,10 @@ from whole_models import configured
 from stc.diagnostics import CompileError
 from stc.frontend.presets import FULL, SLIDING
 from stc.manifest.model_files import read_model
-from stc.pipeline import APART, BEHIND_LAYERS, BY_HEAD, PipelineOptions
+from stc.pipeline import APART, BEHIND_LAYERS, BY_HEAD, IN_TURN, PipelineOptions
 from stc.tools.language_model import model_request
 from stc.tools.request import DECODER, STAGES
+from stc.tools.schedule_file import with_schedule
 from stc.tools.targets import OF_DECODER, for_layers, most_in_a_row, with_target
 from stc_testing.commands import Stc, refused
 
@@ -65,6 +66,17 @@ def test_layers_of_a_launch(kinds: list[str], given: dict[str, int | str], layer
     request = for_layers(model_request("gpt2-tiny", 8, None, 0, options, DECODER, frozenset(given)), kinds)
     assert (request.options.layers, request.options.head, request.options.rows) == (layers, head, 1)
     assert request.given >= {"rows", "units", "head"}
+
+
+def test_a_schedule_says_how_its_lanes_take_sums(tmp_path: Path) -> None:
+    """Lanes of a schedule were chosen for sums as it says; what else the target says counts more."""
+    (tmp_path / "before.toml").write_text('[stc.options]\nsums = "apart"\nweight_ports = "apart"\n')
+    options = PipelineOptions(**with_target({}, DECODER, ()), schedule=str(tmp_path / "before.toml"))
+    request = for_layers(model_request("gpt2-tiny", 8, None, 0, options, DECODER, frozenset()), [FULL])
+    decided = with_schedule(request.options, request.given)
+    assert (decided.sums, decided.weight_ports) == (APART, IN_TURN)
+    said = for_layers(model_request("gpt2-tiny", 8, None, 0, options, DECODER, frozenset({"sums"})), [FULL])
+    assert with_schedule(said.options, said.given).sums == IN_TURN
 
 
 def test_rows_of_one_kind() -> None:

@@ -1,6 +1,6 @@
 // RUN: stc-opt %s -p 'mark-behind-layers' | filecheck %s
 
-// %g is read behind the end of layers alone: its load is of what follows, as the head is.
+// %g is read behind the end of layers alone: its load is of what follows, as the head is. An array is for all that a task does.
 !words = memref<2xvector<4xf32>>
 !S = !stream.stream<vector<4xf32>, depth: 2>
 func.func @main(%x: tensor<2xvector<4xf32>>, %g: tensor<2xvector<4xf32>> {stc.parameter}) -> (tensor<2xvector<4xf32>>) {
@@ -23,6 +23,7 @@ func.func @main(%x: tensor<2xvector<4xf32>>, %g: tensor<2xvector<4xf32>> {stc.pa
       }
     }
     dataflow.task @load_g ins(%in = %gm : !words) outs(%out = %c : !S) kind load {
+      %packed = memref.alloc() : memref<4xf32>
       %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
       scf.for %word = %c0 to %c2 step %c1 {
         %t = memref.load %in[%word] : !words
@@ -53,6 +54,7 @@ func.func @main(%x: tensor<2xvector<4xf32>>, %g: tensor<2xvector<4xf32>> {stc.pa
 // CHECK:      dataflow.task @load_x {{.*}} kind load {
 // CHECK:      dataflow.task @end {{.*}} attributes {stc.ends_layers} {
 // CHECK:      dataflow.task @load_g {{.*}} kind load attributes {stc.behind_layers} {
+// CHECK-NEXT:   memref.alloc() : memref<4xf32>
 // CHECK:        } {stc.behind_layers}
 // CHECK:      dataflow.task @head {{.*}} attributes {stc.behind_layers} {
 // CHECK:      dataflow.task @store_y {{.*}} kind store attributes {stc.behind_layers} {

@@ -3,18 +3,18 @@ them through it."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import TensorType, VectorType
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from stc.analysis.behind_layers import is_read_behind_layers, operations_behind_ends
 from stc.analysis.kernel_memory import bits_of, tensor_bytes
-from stc.analysis.task_graph import shares_multipliers
+from stc.analysis.task_graph import leaves_by_one_port, shares_multipliers
 from stc.design_space.shared_ports import Packed, is_small, narrow_word
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.itensor import ItensorType
+from stc.dialects.itensor import ItensorType, MergeOp
 from stc.iteration.bus_words import power_of_two
 from stc.platforms.platform import ExternalMemory
 from stc.transforms.dataflow.slices import ports_of_slice
@@ -29,9 +29,9 @@ class NarrowWords:
 
 
 @dataclass(frozen=True)
-class _Small:
-    """An operand that will share a port: its number, bytes, bits of a token, and what entries those of one port have. `is_last`:
-    whether it is read behind the last layer."""
+class _AtPort:
+    """An operand or a result that will share a port: its number among those, bytes, bits of a token, and what entries those of one
+    port have. `is_last`: whether it is read behind the last layer, or made there."""
 
     index: int
     size: int
@@ -61,7 +61,7 @@ def narrow_words(
     asked = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value not in apart]
     last = {port for port in (*known, *asked) if is_read_behind_layers(port, behind)}
     small = [
-        _Small(port.index, tensor_bytes(kind), _token_bits(port, kind), _scalar(kind), port in last)
+        _AtPort(port.index, tensor_bytes(kind), _token_bits(port, kind), _scalar(kind), port in last)
         for port in asked
         if (kind := words[port.index]) is not None and _is_small(kind, memory)
         if not _is_for_shared(port) and ports_of_slice(kernel.inputs[port.index]) is None
@@ -71,7 +71,7 @@ def narrow_words(
     ports = len(kernel.inputs) - len(known) + len(kernel.outputs) - len(kernel.updated)
     narrow, leaving = dict[int, int](), dict[int, int]()
     followed = {_scalar(kind) for port in last if (kind := words[port.index]) is not None and not _is_small(kind, memory)}
-    behind_last = _large_results(kernel, memory) if last else []
+    behind_last = _large_results(kernel, behind, memory)
     for scalar in dict.fromkeys(each.scalar for each in given):
         own, left = ([each for each in some if each.scalar == scalar] for some in (given, behind_last))
         bits = memory.word_bits if scalar in followed else 0
@@ -87,19 +87,24 @@ def narrow_words(
     return NarrowWords(narrow, leaving)
 
 
-def _large_results(kernel: KernelOp, memory: ExternalMemory) -> list[_Small]:
-    """The results that are no small ones, and update nothing: as if they were, behind the last layer."""
+def _large_results(kernel: KernelOp, behind: Collection[Operation], memory: ExternalMemory) -> list[_AtPort]:
+    """The results that are no small ones, are made `behind` the last layer, leave through one port, and update nothing."""
     values = enumerate(zip(kernel.results, kernel.terminator.arguments, kernel.places, strict=True))
     tensors = [
         (index, value.type, inside.type)
         for index, (value, inside, place) in values
-        if place is None and isinstance(value.type, TensorType) and isinstance(inside.type, ItensorType)
+        if place is None and inside.owner in behind and _leaves_by_one_port(inside)
+        if isinstance(value.type, TensorType) and isinstance(inside.type, ItensorType)
     ]
     return [
-        _Small(index, tensor_bytes(kind), _bits_of_token(token, kind.element_type), str(kind.element_type), is_last=True)
+        _AtPort(index, tensor_bytes(kind), _bits_of_token(token, kind.element_type), str(kind.element_type), is_last=True)
         for index, kind, token in tensors
         if not is_small(Packed(tensor_bytes(kind), memory.word_bits), memory.word_bits)
     ]
+
+
+def _leaves_by_one_port(value: SSAValue) -> bool:
+    return not isinstance(merge := value.owner, MergeOp) or leaves_by_one_port(merge)
 
 
 def _scalar(kind: TensorType[VectorType]) -> str:

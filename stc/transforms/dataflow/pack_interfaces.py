@@ -50,7 +50,8 @@ class PackInterfaces(ModulePass):
     for a result of which generics say that one port is enough (`stc.ports`).
 
     Options: `port_bits` (default 512, a power of two); `narrow` (default false): whether small parameters that will share a port
-    (`share-ports`) lie in narrower words where that port has the time, since what holds them is as wide as their words;
+    (`share-ports`) lie in narrower words where that port has the time, since what holds them is as wide as their words, and with
+    them a large result that is made behind the last layer;
     `platform` (default u55c), whose ports these are; `layers` (default 1): how many a launch will compute. Of more than one, small
     inputs that are the same for all of them lie in words as narrow.
 

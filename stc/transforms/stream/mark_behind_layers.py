@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -53,7 +54,7 @@ def mark_behind_layers(task: TaskOp) -> None:
 
 
 def mark_operations_behind_layers(ops: Iterable[Operation]) -> None:
-    """Say it of those of `ops` that do anything."""
+    """Say it of those of `ops` that do anything; arrays are for all that a task does."""
     for op in ops:
-        if not op.has_trait(Pure):
+        if not op.has_trait(Pure) and not isinstance(op, memref.AllocOp):
             BEHIND_LAYERS.put(op, None)

@@ -636,13 +636,13 @@ def _let_drain(nest: scf.ForOp, *, in_bursts: bool) -> None:
 
 
 def _up_to_writes(body: Sequence[Operation]) -> list[list[Operation]]:
-    """Parts of a body without loops, each up to what it sends; one where a value of one part is used in another."""
+    """Parts of a body without loops, but unrolled ones, each up to what it sends; one where another part uses a value of one."""
     parts: list[list[Operation]] = [[]]
     for op in body:
         parts[-1].append(op)
-        if isinstance(op, WriteOp):
+        if any(isinstance(inside, WriteOp) for inside in op.walk()):
             parts.append([])
     parts = [part for part in parts if part]
     made_in: dict[SSAValue, int] = {result: number for number, part in enumerate(parts) for op in part for result in op.results}
-    used_in = ((value, number) for number, part in enumerate(parts) for op in part for value in op.operands)
+    used_in = ((value, at) for at, part in enumerate(parts) for op in part for inside in op.walk() for value in inside.operands)
     return [list(body)] if any(made_in.get(value, number) != number for value, number in used_in) else parts

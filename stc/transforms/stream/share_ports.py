@@ -48,8 +48,9 @@ class SharePorts(ModulePass):
     is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
     (`stc.behind_layers`) comes behind what layers have, through the same port.
 
-    With `in-turn` no array holds what is sent once: `load_shared` cuts its words into tokens itself, and FIFOs as wide as these
-    keep them (`size-fifos`), as long as that takes the port no more time than all parameters spread evenly take each.
+    With `in-turn` no array holds what is sent once: `load_shared` cuts its words into tokens itself, as long as that takes the port
+    no more time than each takes for all parameters, spread evenly. FIFOs as wide as tokens keep them then, so that a reader waits
+    for others only as long as these are not deep enough (`size-fifos`).
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `in-turn` (default false): whether ports will
     bring parameters of several computations in turn (`load-in-turn`): what takes its turn there, and no port more, needs no array;
@@ -86,9 +87,10 @@ class SharePorts(ModulePass):
                 names = symbols_of(kernel)
                 updated = {kernel.inputs[index] for index in kernel.updated}
                 may_share = {*kernel.inputs} - handed_on(function, kernel.inputs, known, self.layers) - updated
+                cycles = total // memory.max_ports // (memory.word_bits // 8) if self.in_turn else 0
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     if not (self.in_turn and _take_turns(kernel, group, known)):
-                        _share(group, _sent_once(group, total // memory.max_ports) if self.in_turn else [], names)
+                        _share(group, _sent_once(group, cycles) if self.in_turn else [], names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.layers == 1 else ():
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
@@ -121,15 +123,15 @@ def _take_turns(kernel: KernelOp, group: Sequence[FlatLoad], parameters: set[SSA
     return own.issubset(loads) and len(rows_in_turn(kernel, loads)) == len(rows_in_turn(kernel, others))
 
 
-def _sent_once(loads: Sequence[FlatLoad], size: int) -> list[FlatLoad]:
-    """Those that send each of their words once, in the time in which a port brings `size` bytes: a token a cycle, all in all, and
-    a word of each other load."""
-    left = size // (tensor_bytes(loads[0].words) // _count(loads[0].words)) - sum(_count(load.words) for load in loads)
+def _sent_once(loads: Sequence[FlatLoad], cycles: int) -> list[FlatLoad]:
+    """Those that send each of their words once, and their tokens, one a cycle, in no more `cycles` than there are: so many as a
+    port takes for its part of all parameters, less one for each word of all `loads`. What has no more tokens than words may."""
+    left = max(0, cycles - sum(_count(load.words) for load in loads))
     found: list[FlatLoad] = []
     for load in sorted(loads, key=_tokens):
         more = _tokens(load) - _count(load.words)
         if _times(load, memref.LoadOp) == _count(load.words) and more <= left:
-            left -= more
+            left -= max(0, more)
             found.append(load)
     return found
 
