@@ -48,9 +48,9 @@ class SharePorts(ModulePass):
     is stored by one task with others: each after the one before, in FIFOs till then. What follows the last layer
     (`stc.behind_layers`) comes behind what layers have, through the same port.
 
-    With `in-turn` no array holds what is sent once: `load_shared` cuts its words into tokens itself, as long as that takes the port
-    no more time than each takes for all parameters, spread evenly. FIFOs as wide as tokens keep them then, so that a reader waits
-    for others only as long as these are not deep enough (`size-fifos`).
+    With `in-turn` no array holds what is sent once: `load_shared` cuts its words into tokens itself, as long as that takes the
+    port no more time than each takes for all parameters, spread evenly, with all that may come behind it in words alike. FIFOs as
+    wide as tokens keep them then, so that a reader waits for others only as long as these are not deep enough (`size-fifos`).
 
     Options: `platform` (default u55c), whose adapters and number of ports these are; `in-turn` (default false): whether ports will
     bring parameters of several computations in turn (`load-in-turn`): what takes its turn there, and no port more, needs no array;
@@ -87,10 +87,9 @@ class SharePorts(ModulePass):
                 names = symbols_of(kernel)
                 updated = {kernel.inputs[index] for index in kernel.updated}
                 may_share = {*kernel.inputs} - handed_on(function, kernel.inputs, known, self.layers) - updated
-                cycles = total // memory.max_ports // (memory.word_bits // 8) if self.in_turn else 0
                 for group in _groups(kernel, may_share, parameters, total, memory):
                     if not (self.in_turn and _take_turns(kernel, group, known)):
-                        _share(group, _sent_once(group, cycles) if self.in_turn else [], names)
+                        _share(group, _sent_once(kernel, group, parameters, memory) if self.in_turn else [], names)
                 for stores in _stores_in_turn(kernel, total, memory) if self.layers == 1 else ():
                     in_turn(stores, names.fresh("store_shared"), TaskKind.STORE, InsertPoint.after(stores[-1]))
 
@@ -123,17 +122,37 @@ def _take_turns(kernel: KernelOp, group: Sequence[FlatLoad], parameters: set[SSA
     return own.issubset(loads) and len(rows_in_turn(kernel, loads)) == len(rows_in_turn(kernel, others))
 
 
-def _sent_once(loads: Sequence[FlatLoad], cycles: int) -> list[FlatLoad]:
-    """Those that send each of their words once, and their tokens, one a cycle, in no more `cycles` than there are: so many as a
-    port takes for its part of all parameters, less one for each word of all `loads`. What has no more tokens than words may."""
-    left = max(0, cycles - sum(_count(load.words) for load in loads))
+def _sent_once(
+    kernel: KernelOp, loads: Sequence[FlatLoad], parameters: set[SSAValue], memory: ExternalMemory
+) -> list[FlatLoad]:
+    """Those that send each of their words once, and their tokens, one a cycle, in the time that is left (`_cycles_left`), of layers
+    and behind the last. What has no more tokens than words may."""
     found: list[FlatLoad] = []
-    for load in sorted(loads, key=_tokens):
-        more = _tokens(load) - _count(load.words)
-        if _times(load, memref.LoadOp) == _count(load.words) and more <= left:
-            left -= max(0, more)
-            found.append(load)
+    for is_last in (False, True):
+        left = _cycles_left(kernel, loads, parameters, memory, is_last=is_last)
+        for load in sorted((load for load in loads if BEHIND_LAYERS.on(load.task) == is_last), key=_tokens):
+            more = max(0, _tokens(load) - _count(load.words))
+            if _times(load, memref.LoadOp) == _count(load.words) and more <= left:
+                left -= more
+                found.append(load)
     return found
+
+
+def _cycles_left(
+    kernel: KernelOp, loads: Sequence[FlatLoad], parameters: set[SSAValue], memory: ExternalMemory, *, is_last: bool
+) -> int:
+    """Cycles in which other ports bring their parts of all `parameters`, of layers or behind the last one, and one has brought all
+    words that may come through the port of `loads`: theirs, and those of parameters in words as they have."""
+    own, word = {load.port for load in loads}, loads[0].words.element_type
+    here = {
+        port.index: kind for port in kernel.arguments
+        if isa(kind := port.type, MemRefType) and all(BEHIND_LAYERS.on(use.operation) == is_last for use in port.uses)
+    }  # fmt: skip
+    given = {index: kind for index, kind in here.items() if kernel.inputs[index] in parameters}
+    part = sum(map(tensor_bytes, given.values())) // memory.max_ports // (memory.word_bits // 8)
+    alike = {index: kind for index, kind in given.items() if kind.element_type == word}
+    mine = {index: kind for index, kind in here.items() if index in own}
+    return max(0, part - sum(map(_count, (alike | mine).values())))
 
 
 def _count(words: MemRefType) -> int:
