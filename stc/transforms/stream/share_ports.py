@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -15,10 +14,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from stc.analysis.executions import executions
 from stc.analysis.handed_on import handed_on
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.loops import enclosing_loops, most_trips
 from stc.analysis.task_graph import computing_reader, shares_multipliers
 from stc.design_space.shared_ports import Packed, shared_ports
 from stc.dialects import stream
@@ -98,7 +97,7 @@ def packed_words(words: MemRefType, is_awaited: bool) -> Packed:
     """What the rule has to know of a memory of words."""
     size, word = tensor_bytes(words), words.element_type
     assert isinstance(word, VectorType)
-    return Packed(size, 8 * size // words.get_shape()[0], str(word.element_type), is_awaited)
+    return Packed(size, 8 * size // _count(words), str(word.element_type), is_awaited)
 
 
 def _groups(
@@ -165,9 +164,9 @@ def _tokens(load: FlatLoad) -> int:
 
 def _times(load: FlatLoad, kind: type[Operation]) -> int:
     """How often a load does its one operation of a `kind` on memory or streams; a buffer of a word is none."""
-    ends = (*load.task.body.block.args,)
+    ends = load.task.body.block.args
     (op,) = (op for op in load.task.walk() if isinstance(op, kind) and any(value in ends for value in op.operands))
-    return prod(most_trips(loop) for loop in enclosing_loops(op, load.task))
+    return executions(op, load.task)
 
 
 def _share(loads: Sequence[FlatLoad], sent: Collection[FlatLoad], names: UniqueNames) -> None:
@@ -234,7 +233,7 @@ def _hold(load: FlatLoad, arriving: SSAValue) -> None:
 
 def _each_word(builder: Builder, words: MemRefType) -> tuple[SSAValue, Builder]:
     """The index of a word, and where to build what is done with it: in a loop where there are several."""
-    count = words.get_shape()[0]
+    count = _count(words)
     if count == 1:
         return index_constant(builder, 0), builder
     (index,), inner = loop_nest(builder, [Loop(count, 1)], ["word"])
